@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// resolved gives what an alias stands for; nil if that is an alias again.
+// resolved returns the node that an alias stands for, or nil if that node is an alias too. It returns any other node as it is.
 func resolved(n *node) *node {
 	if n.Kind != aliasNode {
 		return n
@@ -20,27 +20,26 @@ func resolved(n *node) *node {
 	return n
 }
 
-// ancestors are the lists and mappings around a node, outermost first.
+// ancestors holds the lists and mappings around a node, outermost first.
 type ancestors struct {
 	open    []*node
-	aliases int // how many of them an alias led to: their elements count
+	aliases int // the number of aliases among them: elements that an alias leads to count against the budget
 }
 
-// enter gives the node that n stands for, or nil where that is one of its ancestors. leave
-// must be called when it has been dealt with.
-func (a *ancestors) enter(n *node) (to *node, leave func()) {
+// enter returns the node that n stands for, or nil if n is an alias of one of its ancestors. The caller calls leave after the node.
+func (an *ancestors) enter(n *node) (to *node, leave func()) {
 	isAlias := n.Kind == aliasNode
-	if to = resolved(n); to == nil || isAlias && slices.Contains(a.open, to) {
+	if to = resolved(n); to == nil || isAlias && slices.Contains(an.open, to) {
 		return nil, func() {}
 	}
-	a.open = append(a.open, to)
+	an.open = append(an.open, to)
 	if isAlias {
-		a.aliases++
+		an.aliases++
 	}
 	return to, func() {
-		a.open = a.open[:len(a.open)-1]
+		an.open = an.open[:len(an.open)-1]
 		if isAlias {
-			a.aliases--
+			an.aliases--
 		}
 	}
 }
@@ -50,7 +49,7 @@ func isNull(n *node) bool {
 	return n.Kind == scalarNode && n.Tag == "!!null" && n.Style&quotedStyles == 0
 }
 
-// describe says what a node is, for people.
+// describe returns the text of a scalar, or the type of another node, for a message.
 func describe(n *node) string {
 	if to := resolved(n); to != nil && to.Kind == scalarNode && !isNull(to) {
 		return quote(to.Value)
@@ -58,7 +57,7 @@ func describe(n *node) string {
 	return nodeType(n)
 }
 
-// nodeType is describe without a word of what is written there: a file that is no manifest may be a secret.
+// nodeType returns the type of a node for a message, without its text: a file that is not a manifest may hold a secret.
 func nodeType(n *node) string {
 	n = resolved(n)
 	switch {
@@ -80,7 +79,7 @@ func truncate(text string) string { return diag.Truncate(text, 61) }
 
 func quote(text string) string { return diag.Quote(text) }
 
-// invalidTag says what is wrong with a tag that was written out, or "".
+// invalidTag returns a written tag that does not fit its node, or "".
 func invalidTag(n *node) string {
 	valid := false
 	switch n.Tag {
@@ -99,7 +98,7 @@ func invalidTag(n *node) string {
 	return n.Tag
 }
 
-// tagProblem says that a tag which was written out cannot be used, or nil.
+// tagProblem returns the problem with a written tag, or nil.
 func tagProblem(n *node) *problem {
 	if n == nil {
 		return nil
@@ -114,46 +113,45 @@ func tagProblem(n *node) *problem {
 	return nil
 }
 
-// pass is what every pass over a file knows.
+// pass holds the state that every pass over a file needs.
 type pass struct {
 	*reader
 
 	source  *source
-	origins map[*node][]diag.Position // where the texts stand that references lead to; nil = nobody wants to know
+	origins map[*node][]diag.Position // where the texts come from that references were replaced by; nil = not wanted
 	memo    map[*node][]*node         // mappings with merge keys that were merged before; nil while one is being merged
-	page    *pageFile                 // the page of a folder that is looked at, or nil
+	page    *pageFile                 // the page file that is being decoded, or nil
 }
 
 func (p *pass) position(n *node) diag.Position {
-	if n.Line == 0 && p.page != nil { // of what no manifest writes
+	if n.Line == 0 && p.page != nil { // the node was made for a page, and no manifest contains it
 		return p.page.place
 	}
 	return diag.Position{File: p.source.name, Line: n.Line, Column: n.Column}
 }
 
-// tell reports a node.
-func (p *pass) tell(n *node, path string, what problem, others ...diag.Related) {
+// reportNode reports a problem at a node.
+func (p *pass) reportNode(n *node, path string, what problem, others ...diag.Related) {
 	p.found.report(p.position(n), path, what, others...)
 }
 
-// checkTag reports a tag that was written out and says something else than what is there.
+// checkTag reports a written tag that does not fit its node.
 func (p *pass) checkTag(n *node, path string) bool {
 	bad := tagProblem(n)
 	if bad != nil {
-		p.tell(n, path, *bad)
+		p.reportNode(n, path, *bad)
 	}
 	return bad != nil
 }
 
-// twice reports a key that a mapping has already.
-func (p *pass) twice(name string, first, second *node, path string) {
-	p.tell(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"},
-		other("first given at", p.position(first)))
+// reportDuplicate reports the second use of a key in one mapping.
+func (p *pass) reportDuplicate(name string, first, second *node, path string) {
+	p.reportNode(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"},
+		relatedPlace("first given at", p.position(first)))
 }
 
-// pairs gives the keys and values of a mapping in turn, its merge keys replaced by
-// what they stand for: a key of its own wins over a merged one, an earlier merged
-// one over a later one.
+// pairs returns the keys and values of a mapping in turn, with merge keys replaced by the pairs of the merged mappings. The mapping's own
+// keys win over merged ones, and earlier merged keys over later ones.
 func (p *pass) pairs(n *node) []*node {
 	merges := false
 	for key := range yamltext.Pairs(n.Content) {
@@ -164,7 +162,7 @@ func (p *pass) pairs(n *node) []*node {
 	}
 	if flat, ok := p.memo[n]; ok {
 		if flat == nil {
-			p.tell(n, "", problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
+			p.reportNode(n, "", problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
 		}
 		return flat
 	}
@@ -181,7 +179,7 @@ func (p *pass) pairs(n *node) []*node {
 			}
 		case first != nil:
 			twice := problem{"duplicate-key", "the merge key << is given twice", "write a list: <<: [*one, *two]"}
-			p.tell(key, "", twice, other("first given at", p.position(first)))
+			p.reportNode(key, "", twice, relatedPlace("first given at", p.position(first)))
 		default:
 			first, merged = key, value
 		}
@@ -191,10 +189,10 @@ func (p *pass) pairs(n *node) []*node {
 	return flat
 }
 
-// each gives the pairs of a mapping.
-func (p *pass) each(n *node) iter.Seq2[*node, *node] { return yamltext.Pairs(p.pairs(n)) }
+// eachPair yields the key and value of each pair of a mapping.
+func (p *pass) eachPair(n *node) iter.Seq2[*node, *node] { return yamltext.Pairs(p.pairs(n)) }
 
-// merge adds what the value of a merge key stands for.
+// merge appends to flat the pairs of the mappings that a merge key names.
 func (p *pass) merge(flat []*node, seen map[string]bool, value *node) []*node {
 	all := []*node{value}
 	if list := resolved(value); list != nil && list.Kind == sequenceNode {
@@ -203,7 +201,7 @@ func (p *pass) merge(flat []*node, seen map[string]bool, value *node) []*node {
 	for _, from := range all {
 		to := resolved(from)
 		if to == nil || to.Kind != mappingNode {
-			p.tell(from, "", problem{
+			p.reportNode(from, "", problem{
 				"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(from),
 				"write <<: *name, where &name marks a mapping",
 			})
@@ -216,7 +214,7 @@ func (p *pass) merge(flat []*node, seen map[string]bool, value *node) []*node {
 		for written, value := range yamltext.Pairs(pairs) {
 			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || seen[key.Value] {
-				continue // a key that is no text is reported where it is written
+				continue // a key that is not a text is reported at its own mapping
 			}
 			seen[key.Value] = true
 			flat = append(flat, written, value)

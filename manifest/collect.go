@@ -14,15 +14,15 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// collection is what was found in the documents.
+// collection holds the objects and settings of all documents.
 type collection struct {
-	items     items
-	origins   []*resource.Source // by document: where it comes from; nil = not said
-	defaults  []defaults         // by document
-	workspace positionedText
-	owner     positionedText
-	order     positionedText
-	tooMany   bool // there are too many objects for the size of the manifests, and that was told
+	items          items
+	origins        []*resource.Source // by document: its source; nil = none
+	defaults       []defaults         // by document
+	workspace      positionedText
+	owner          positionedText
+	order          positionedText
+	tooManyObjects bool // the limit on objects for the size of the manifests was exceeded, and reported
 }
 
 // positionedText is a text and its place.
@@ -35,42 +35,43 @@ type positionedText struct {
 type collector struct {
 	*pass
 
-	made  map[*node]*element  // the objects that templates made
-	pages map[*node]*pageFile // and those that folders of pages did
+	made  map[*node]*element  // objects that for_each made
+	pages map[*node]*pageFile // objects that folders of pages made
 
-	foreign    []*node          // documents that are no part of a manifest
-	notEmpty   bool             // the file holds anything else
-	hasVersion bool             // it says its version
-	expanded   bool             // it has templates
-	incomplete bool             // some of it could not be written out
-	declared   map[string]value // variables of all documents
-	includes   []inclusion
-	ancestors  ancestors
-	depth      int
+	otherFormat []*node             // documents of other programs
+	hasContent  bool                // the file has a document with keys of a manifest
+	hasVersion  bool                // a document has a version
+	expanded    bool                // a document has templates
+	incomplete  bool                // a template could not be expanded
+	declared    map[string]fileNode // variables of all documents
+	includes    []inclusion
+	ancestors   ancestors
+	depth       int
 }
 
-// document reads a document, unless it is of a file that need not be a manifest.
-func (c *collector) document(root *node) {
-	if c.source.listed && c.kinds.foreign(root) {
-		c.foreign = append(c.foreign, root)
+// addDocument reads a document. In a file that was found in a folder, it sets documents of other programs aside.
+func (c *collector) addDocument(root *node) {
+	if c.source.listed && c.kinds.isOtherFormat(root) {
+		c.otherFormat = append(c.otherFormat, root)
 		return
 	}
-	c.read(root)
+	c.readDocument(root)
 }
 
-// isManifest reports whether the file is one. In a manifest, a document that is no part of one is read all the same: it has errors.
+// isManifest reports whether the file is a manifest. If it is, documents that looked like another program's are read too, so that their
+// errors are reported.
 func (c *collector) isManifest() bool {
-	if len(c.foreign) > 0 && !c.notEmpty {
+	if len(c.otherFormat) > 0 && !c.hasContent {
 		return false
 	}
-	for _, root := range c.foreign {
-		c.read(root)
+	for _, root := range c.otherFormat {
+		c.readDocument(root)
 	}
 	return true
 }
 
-// read reads what stands at the top of a document.
-func (c *collector) read(root *node) {
+// readDocument reads the top level of a document.
+func (c *collector) readDocument(root *node) {
 	number := len(c.all.origins)
 	c.all.origins, c.all.defaults = append(c.all.origins, nil), append(c.all.defaults, nil)
 	root, done := c.follow(root)
@@ -83,21 +84,21 @@ func (c *collector) read(root *node) {
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; planform convert makes manifests of tables"
 		}
-		c.tell(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
+		c.reportNode(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
 		return
 	}
 	c.checkTag(root, "")
 	pairs := c.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
-		c.tell(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
+		c.reportNode(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
 		c.hasVersion = true
 		return
 	}
 	refers := isTemplate(root) || len(c.source.passed) > 0
-	c.traps(root, refers)
-	vars := map[string]value{}
+	c.warnTraps(root, refers)
+	vars := map[string]fileNode{}
 	if refers {
-		if pairs = c.expand(pairs, vars); pairs == nil {
+		if pairs = c.expandTemplates(pairs, vars); pairs == nil {
 			c.hasVersion = true
 			return
 		}
@@ -105,7 +106,7 @@ func (c *collector) read(root *node) {
 	shell := properties{pass: c.pass, item: -1, names: c.kinds.names}
 	instance := map[string]any{}
 	for key, written := range yamltext.Pairs(pairs) {
-		name, ok := shell.key(key, written)
+		name, ok := shell.add(key, written)
 		if !ok {
 			continue
 		}
@@ -114,7 +115,7 @@ func (c *collector) read(root *node) {
 			continue
 		}
 		if k, isSection := c.kinds.top[name]; isSection {
-			c.list(k, written, -1, -1, number, name)
+			c.collectSection(k, written, -1, -1, number, name)
 			continue
 		}
 		switch {
@@ -135,24 +136,24 @@ func (c *collector) read(root *node) {
 			instance[name] = textInstance(value)
 		}
 	}
-	c.notEmpty = c.notEmpty || len(shell.byName) > 0
+	c.hasContent = c.hasContent || len(shell.byName) > 0
 	c.hasVersion = c.hasVersion || shell.at(schema.Version) != nil
 	vs := c.checker.CheckDocument(instance)
 	for _, v := range vs {
-		shell.explain(v)
+		shell.report(v)
 	}
 	valid := func(name string) (*node, bool) {
 		at := shell.value(name)
 		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
 	}
 	if at, ok := valid(schema.Workspace); ok {
-		c.agree(&c.all.workspace, positionedText{resolved(at).Value, c.position(at)}, schema.Workspace, "one run works on one workspace")
+		c.requireSame(&c.all.workspace, positionedText{resolved(at).Value, c.position(at)}, schema.Workspace, "one run works on one workspace")
 	}
 	if at, ok := valid(schema.Owner); ok {
-		c.agree(&c.all.owner, positionedText{resolved(at).Value, c.position(at)}, schema.Owner, "the manifests of one run have one owner")
+		c.requireSame(&c.all.owner, positionedText{resolved(at).Value, c.position(at)}, schema.Owner, "the manifests of one run have one owner")
 	}
 	if at, ok := valid(schema.Order); ok {
-		c.agree(&c.all.order, positionedText{resolved(at).Value, c.position(at)}, schema.Order, "one run creates in one order; --order overrides it")
+		c.requireSame(&c.all.order, positionedText{resolved(at).Value, c.position(at)}, schema.Order, "one run creates in one order; --order overrides it")
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
 		if _, ok := valid(schema.Source); ok {
@@ -161,25 +162,25 @@ func (c *collector) read(root *node) {
 	}
 }
 
-// expand writes out the templates of a document; nil if they stand for too much.
-func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
+// expandTemplates returns the pairs of a document with its templates expanded, or nil if they exceed the budget.
+func (c *collector) expandTemplates(pairs []*node, vars map[string]fileNode) []*node {
 	x := &expander{pass: c.pass, vars: vars, made: c.made}
-	pairs = x.document(pairs)
+	pairs = x.expandDocument(pairs)
 	maps.Copy(c.declared, vars)
 	c.expanded, c.incomplete = true, c.incomplete || x.failed
 	return pairs
 }
 
-// sourceInstance is the source of a document as the schema sees it.
+// sourceInstance returns the source of a document in the form that the schema checks.
 func (c *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
-	for key, of := range c.each(n) {
+	for key, of := range c.eachPair(n) {
 		name, value := resolved(key), resolved(of)
 		switch {
 		case name == nil || name.Kind != scalarNode || value == nil:
 			instance[""] = nil
 		case instance[name.Value] != nil:
-			c.twice(name.Value, key, key, schema.Source)
+			c.reportDuplicate(name.Value, key, key, schema.Source)
 		default:
 			instance[name.Value] = textInstance(value)
 		}
@@ -187,7 +188,7 @@ func (c *collector) sourceInstance(n *node) map[string]any {
 	return instance
 }
 
-// setSource notes where a document comes from. Documents of one source share it.
+// setSource stores the source of a document. Documents with equal sources share one value.
 func (c *collector) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
@@ -200,7 +201,7 @@ func (c *collector) setSource(document int, origin map[string]any) {
 	c.all.origins[document] = s
 }
 
-// otherFile recognises the program's own files that are no manifests.
+// otherFile recognizes planform's own files that are not manifests, such as plans and state files.
 func otherFile(pairs []*node) (what, hint string) {
 	has := func(names ...string) bool {
 		for _, name := range names {
@@ -219,20 +220,20 @@ func otherFile(pairs []*node) (what, hint string) {
 	return "", ""
 }
 
-// agree notes what all documents that say it have to say alike.
-func (c *collector) agree(said *positionedText, to positionedText, name, hint string) {
+// requireSame stores a setting, or reports a conflict if another document has a different value for it.
+func (c *collector) requireSame(said *positionedText, to positionedText, name, hint string) {
 	switch said.text {
 	case "":
 		*said = to
 	case to.text:
 	default:
 		summary := name + " is " + quote(to.text) + " here and " + quote(said.text) + " elsewhere"
-		c.found.report(to.position, name, problem{"conflict", summary, hint}, other("first given at", said.position))
+		c.found.report(to.position, name, problem{"conflict", summary, hint}, relatedPlace("first given at", said.position))
 	}
 }
 
-// list finds the objects of a section, and those that are written inside them.
-func (c *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
+// collectSection collects the objects of a section, and the objects inside them.
+func (c *collector) collectSection(k *kindInfo, section *node, parent, outer, document int, name string) {
 	n, done := c.follow(section)
 	defer done()
 	if n == nil || isNull(n) || isBroken(n) {
@@ -244,28 +245,28 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	if folder, _ := c.folderOf(k, n); folder != nil || k.Singleton && n.Kind == mappingNode {
 		entries = []*node{n}
 	} else if k.Singleton {
-		c.tell(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what is on, such as " + name + ": " + k.Example})
+		c.reportNode(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what is on, such as " + name + ": " + k.Example})
 		return
 	} else if n.Kind != sequenceNode {
-		c.tell(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
+		c.reportNode(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
 	if c.depth++; c.depth > c.budget.limits.Depth {
 		deep := "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels"
-		c.tell(section, path(), problem{"too-deep", deep, ""})
+		c.reportNode(section, path(), problem{"too-deep", deep, ""})
 	} else {
 		index := 0
 		for i, entry := range entries {
 			all := []*node{entry}
 			if folder, of := c.folderOf(k, entry); folder != nil {
-				all = c.folderPages(k, folder, of, path()+"["+strconv.Itoa(i)+"]")
+				all = c.makeFolderPages(k, folder, of, path()+"["+strconv.Itoa(i)+"]")
 			}
 			for _, entry := range all {
-				if c.budget.exceeded || c.all.tooMany {
+				if c.budget.exceeded || c.all.tooManyObjects {
 					break
 				}
 				it := item{parent: parent, outer: outer, index: index, document: document, mergedInto: -1, kind: k, source: c.source}
-				c.object(k, entry, it, path)
+				c.collectObject(k, entry, it, path)
 				index++
 			}
 		}
@@ -273,8 +274,8 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	c.depth--
 }
 
-// object takes one member of a list.
-func (c *collector) object(k *kindInfo, entry *node, it item, path func() string) {
+// collectObject collects one entry of a section.
+func (c *collector) collectObject(k *kindInfo, entry *node, it item, path func() string) {
 	n, done := c.follow(entry)
 	defer done()
 	if n == nil || isBroken(n) {
@@ -287,9 +288,9 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 			it.made = c.all.items[it.parent].made
 		}
 	}
-	defer func(before *element) { c.found.made = before }(c.found.made)
-	c.found.made = it.made
-	report := func(p problem) { c.tell(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
+	defer func(before *element) { c.found.element = before }(c.found.element)
+	c.found.element = it.made
+	report := func(p problem) { c.reportNode(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
 	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
 		field := k.names[0]
@@ -305,8 +306,8 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), hint})
 		return
 	}
-	if _, most := dense(c.budget.spent.bytes); len(c.all.items) >= most {
-		c.all.tooMany = true
+	if _, most := densityLimits(c.budget.spent.bytes); len(c.all.items) >= most {
+		c.all.tooManyObjects = true
 		report(problem{"too-large", "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", splitHint})
 		return
 	}
@@ -332,20 +333,19 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 			switch {
 			case s.name != key.Value || key.Kind != scalarNode:
 			case s.kind == k:
-				c.list(k, value, it.parent, at, it.document, s.name)
+				c.collectSection(k, value, it.parent, at, it.document, s.name)
 			default:
-				c.list(s.kind, value, at, -1, it.document, s.name)
+				c.collectSection(s.kind, value, at, -1, it.document, s.name)
 			}
 		}
 	}
 }
 
-// follow gives the node that an alias stands for. done must be called when it has
-// been dealt with. The node is nil where the alias stands for something around it.
+// follow returns the node that an alias stands for, or nil if the alias stands for a node around it. The caller calls done after the node.
 func (c *collector) follow(n *node) (to *node, done func()) {
 	to, done = c.ancestors.enter(n)
 	if to == nil {
-		c.tell(n, "", cyclicAlias(n))
+		c.reportNode(n, "", cyclicAlias(n))
 	}
 	return to, done
 }

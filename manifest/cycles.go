@@ -9,9 +9,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkCycles reports objects that are above themselves by a field that refers to their own kind, such as parent.
+// checkCycles reports objects that are their own ancestors through a field that refers to their own kind, such as parent.
 func (a *assembly) checkCycles(kinds *kindSet) {
-	for _, sorted := range resource.Kinds() { // in an order: what is beyond the limit of findings is the same each time
+	for _, sorted := range resource.Kinds() { // in a fixed order, so that the limit on findings drops the same ones each time
 		k := kinds.byName[sorted.Name]
 		for _, f := range k.selfRefs {
 			var objects []*resource.Object
@@ -34,7 +34,7 @@ func (a *assembly) checkCycles(kinds *kindSet) {
 	}
 }
 
-// target is the object of the manifest that the field refers to, or nil.
+// target returns the object of the manifest that a field refers to, or nil.
 func target(o *resource.Object, f *resource.Field) *resource.Object {
 	if v, ok := o.Value(f.Name); ok && len(v.Refs) == 1 {
 		return v.Refs[0].Target
@@ -42,9 +42,9 @@ func target(o *resource.Object, f *resource.Field) *resource.Object {
 	return nil
 }
 
-// dependencyCycle reports a cycle at its first object, with the places of the others.
+// dependencyCycle returns the finding for a cycle, at its first object and with the positions of the others.
 func dependencyCycle(f *resource.Field, cycle []*resource.Object, path string) diag.Diagnostic {
-	const most = 10 // objects that are named
+	const most = 10 // objects named in the finding
 	at := func(o *resource.Object) diag.Position { v, _ := o.Value(f.Name); return v.Position }
 	first := cycle[0]
 	d := diag.Diagnostic{

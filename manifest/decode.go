@@ -14,26 +14,26 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// decoder makes objects of the items of one file, and checks each by itself.
+// decoder turns the items of one file into objects, and checks each object by itself.
 type decoder struct {
 	*pass
 
-	freeNodes bool     // no alias needs a node again
-	files     []string // the source's name: all objects share it
+	freeNodes bool     // the file has no aliases, so a node can be released once it is decoded
+	files     []string // the name of the file; all its objects share this list
 
-	// of the item that is being decoded
+	// State of the item that is being decoded.
 	present  properties
-	instance map[string]any   // what the object carries, as the schema sees it
-	unknown  []string         // properties that the kind does not have
-	broken   []string         // properties that were reported already
+	instance map[string]any   // the object in the form that the schema checks
+	unknown  []string         // properties that the kind lacks
+	broken   []string         // properties that were reported
 	fields   []*node          // by the index of the kind's field
-	origin   *resource.Source // of the document that the object is in
+	origin   *resource.Source // the source of the object's document
 
 	unbound map[string]*resource.Field // custom fields whose definitions are not known yet
 }
 
-// item decodes one item.
-func (d *decoder) item(it *item) {
+// decodeItem decodes one item.
+func (d *decoder) decodeItem(it *item) {
 	k := it.kind
 	o := &resource.Object{
 		Kind: k.Kind, Index: it.index, Files: d.files, Position: diag.Position{File: it.source.name, Line: it.line, Column: it.column},
@@ -54,12 +54,12 @@ func (d *decoder) item(it *item) {
 	if it.node.Kind == scalarNode {
 		d.fields[k.props[k.shorthand.Path()].field] = it.node
 	} else {
-		d.properties(it)
+		d.readProperties(it)
 	}
-	d.takeDefaults(it)
+	d.applyDefaults(it)
 	d.decodeFields(it)
-	d.violations(k)
-	d.check(it)
+	d.reportViolations(k)
+	d.checkItem(it)
 	if slices.Contains(d.broken, schema.ObjectID) {
 		o.ID = ""
 	}
@@ -76,8 +76,8 @@ func (d *decoder) item(it *item) {
 	it.node = nil
 }
 
-// violations reports what the schema says against an object, except where something was reported before.
-func (d *decoder) violations(k *kindInfo) {
+// reportViolations reports the schema violations of an object, except at properties that were reported before.
+func (d *decoder) reportViolations(k *kindInfo) {
 	for _, name := range d.unknown {
 		d.instance[name] = nil
 	}
@@ -92,14 +92,14 @@ func (d *decoder) violations(k *kindInfo) {
 			return len(diag.Near(name, wanted)) > 0 ||
 				synonymOf(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
 		}))
-		if !misspelt { // that is told where the unknown one stands
-			d.present.explain(v)
+		if !misspelt { // the report of the unknown property covers it
+			d.present.report(v)
 		}
 	}
 }
 
-// properties sorts out the keys of a mapping.
-func (d *decoder) properties(it *item) {
+// readProperties reads the properties of a mapping.
+func (d *decoder) readProperties(it *item) {
 	k := it.kind
 	pairs := it.node.Content
 	if it.merges {
@@ -107,7 +107,7 @@ func (d *decoder) properties(it *item) {
 	}
 	d.checkTag(it.node, d.present.path())
 	for key, value := range yamltext.Pairs(pairs) {
-		name, ok := d.present.key(key, value)
+		name, ok := d.present.add(key, value)
 		if !ok {
 			continue
 		}
@@ -116,22 +116,22 @@ func (d *decoder) properties(it *item) {
 				"write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
-		d.property(it, name, value)
+		d.readProperty(it, name, value)
 	}
 }
 
-// property takes one property of an object.
-func (d *decoder) property(it *item, name string, value *node) {
+// readProperty reads one property of an object.
+func (d *decoder) readProperty(it *item, name string, value *node) {
 	k, o := it.kind, it.object
 	switch p := k.props[name]; p.what {
 	case isUnknown:
 		d.unknown = append(d.unknown, name)
-	case isSection: // found by the walker
+	case isSection: // the collector has read it
 	case isGroup:
-		d.group(k, name, value)
+		d.readGroup(k, name, value)
 	case isField:
 		if d.fields[p.field] = value; k.Fields[p.field].Rest {
-			d.fields[p.field] = d.group(k, name, value)
+			d.fields[p.field] = d.readGroup(k, name, value)
 		}
 	case isKey:
 		o.Key, it.hasKey = d.readString(name, value), true
@@ -149,21 +149,21 @@ func (d *decoder) property(it *item, name string, value *node) {
 	case isIgnore:
 		d.readIgnore(k, name, value)
 	case isOnDrift:
-		d.policy().OnDrift = d.readString(name, value)
+		d.ensurePolicy().OnDrift = d.readString(name, value)
 	}
 }
 
-// group takes the fields that are written inside a mapping of their own. rest is what else is in it, where that is a field too.
-func (d *decoder) group(k *kindInfo, name string, n *node) (rest *node) {
+// readGroup reads fields that are written in a mapping of their own. If the group is itself a field, rest holds the other pairs.
+func (d *decoder) readGroup(k *kindInfo, name string, n *node) (rest *node) {
 	to := d.deref(name, n)
 	open := k.props[name].what == isField
 	switch {
 	case to == nil:
 		return nil
-	case isNull(to), open && to.Kind != mappingNode: // which the schema tells
+	case isNull(to), open && to.Kind != mappingNode: // the schema reports it
 		return n
-	case open && !d.budget.expand(len(to.Content)): // an alias may stand for it
-		d.broken = append(d.broken, name) // told for the whole file
+	case open && !d.budget.expand(len(to.Content)): // an alias may lead here
+		d.broken = append(d.broken, name) // reported once for the file
 		return nil
 	case to.Kind != mappingNode:
 		first := k.Fields[slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Group == name })]
@@ -171,7 +171,7 @@ func (d *decoder) group(k *kindInfo, name string, n *node) (rest *node) {
 		return nil
 	}
 	var others []*node
-	d.inside(name, to, func(full string, key, value *node) {
+	d.eachInside(name, to, func(full string, key, value *node) {
 		switch p := k.props[full]; {
 		case p.what == isField:
 			d.fields[p.field] = value
@@ -181,21 +181,21 @@ func (d *decoder) group(k *kindInfo, name string, n *node) (rest *node) {
 			d.unknown = append(d.unknown, full)
 		}
 	})
-	return at(n, to, others)
+	return withContent(n, to, others)
 }
 
-// inside goes through a mapping inside the object.
-func (d *decoder) inside(name string, n *node, each func(full string, key, value *node)) {
+// eachInside calls each for every pair of a mapping inside the object.
+func (d *decoder) eachInside(name string, n *node, each func(full string, key, value *node)) {
 	d.present.within = name + "."
 	defer func() { d.present.within = "" }()
-	for key, value := range d.each(n) {
-		if full, ok := d.present.key(key, value); ok {
+	for key, value := range d.eachPair(n) {
+		if full, ok := d.present.add(key, value); ok {
 			each(full, key, value)
 		}
 	}
 }
 
-// readString takes a text that belongs to no field.
+// readString reads a text that is not a field, and stores it for the schema check.
 func (d *decoder) readString(name string, n *node) string {
 	text, instance, ok := d.readText(name, n)
 	if ok {
@@ -204,8 +204,7 @@ func (d *decoder) readString(name string, n *node) string {
 	return text
 }
 
-// readText takes a text and what it is to the schema. ok is false where it was
-// reported that there is none.
+// readText reads a text, and returns it in the form that the schema checks too. ok is false if a problem was reported.
 func (d *decoder) readText(name string, n *node) (text string, instance any, ok bool) {
 	n = d.deref(name, n)
 	switch {
@@ -217,7 +216,7 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.budget.limits.ScalarBytes)),
 			"the service takes no more in one request")
 		return "", nil, false
-	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
+	case n.Style&doubleQuotedStyle != 0: // only double-quoted scalars can hold characters that the file does not
 		text = normalizeLineEnds(n.Value)
 		if r, bad := controlCharacter(text); bad {
 			d.report(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
@@ -228,12 +227,12 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 	return n.Value, n.Value, true
 }
 
-// deref gives what a node stands for, or nil where it was reported that it cannot be used.
+// deref returns the node that n stands for, or nil if a problem was reported.
 func (d *decoder) deref(name string, n *node) *node {
 	to := resolved(n)
 	switch {
 	case to == nil:
-		d.tell(n, "", cyclicAlias(n))
+		d.reportNode(n, "", cyclicAlias(n))
 	case isBroken(to), d.checkTag(to, d.present.path()):
 	default:
 		return to
@@ -242,7 +241,7 @@ func (d *decoder) deref(name string, n *node) *node {
 	return nil
 }
 
-// report reports a property.
+// report reports a problem with a property.
 func (d *decoder) report(name string, n *node, code, summary, hint string) {
 	d.reportAt(d.position(n), name, code, summary, hint)
 }
@@ -252,7 +251,7 @@ func (d *decoder) reportAt(at diag.Position, name, code, summary, hint string) {
 	d.found.report(at, d.all.items.path(d.present.item)+"."+name, problem{code, summary, hint})
 }
 
-// textInstance is a node as the schema sees it where a text is expected.
+// textInstance returns a node in the form that the schema checks, for a property that takes a text.
 func textInstance(n *node) any {
 	switch {
 	case n.Kind == mappingNode:
@@ -266,7 +265,7 @@ func textInstance(n *node) any {
 	}
 }
 
-// decodeFields takes the fields that are written, in the order of the kind.
+// decodeFields decodes the fields of an object, in the order of its kind.
 func (d *decoder) decodeFields(it *item) {
 	o, k := it.object, it.kind
 	for i, n := range d.fields {
@@ -279,9 +278,9 @@ func (d *decoder) decodeFields(it *item) {
 			refs := []resource.Reference{{Target: o.Outer, Position: o.Position}}
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
 		} else if n != nil && f.Type == resource.CustomFields {
-			d.customFields(o, f, n)
+			d.decodeCustomFields(o, f, n)
 		} else if n != nil {
-			d.field(o, f, n)
+			d.decodeField(o, f, n)
 		} else if v, ok := o.Value(f.BaseOf); ok && v.Text != "" {
 			o.Values = append(o.Values, resource.Value{Field: f, Text: path.Base(v.Text), Implied: true, Position: v.Position})
 		} else if f.Ordinal {
@@ -290,8 +289,8 @@ func (d *decoder) decodeFields(it *item) {
 	}
 }
 
-// field takes one field.
-func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
+// decodeField decodes one field.
+func (d *decoder) decodeField(o *resource.Object, f *resource.Field, n *node) {
 	o.Values = append(o.Values, resource.Value{Field: f, Position: d.position(n), Origins: d.origins[n]})
 	v := &o.Values[len(o.Values)-1]
 	if d.page != nil && slices.Contains(o.Kind.NaturalKey, f.Name) {
@@ -309,14 +308,14 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		v.Text, v.Null = to.Value, isNull(to) && clears
 		instance = jsonScalar(to)
 		if f.Type == resource.Boolean {
-			instance = boolean(to)
+			instance = jsonBoolean(to)
 		}
 	case resource.JSON:
 		if v.Text, instance, ok = d.readJSON(f.Path(), n); ok {
 			v.Null = instance == nil && clears
 		}
 	case resource.RefSet:
-		instance, ok = d.refSet(f, v, n)
+		instance, ok = d.decodeRefSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.EnumSet:
 		var words []string
@@ -327,7 +326,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		slices.Sort(words)
 		v.Text = strings.Join(slices.Compact(words), ",")
 		v.Null = ok && clears && v.Text == ""
-	case resource.CustomFields: // each is a value of its own
+	case resource.CustomFields: // each of them becomes a value of its own
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.SecretFile, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 		v.Text, instance, ok = d.readText(f.Path(), n)
@@ -335,7 +334,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 			v.Null, instance = true, nil // an empty text clears as null does
 		}
 		if ok && f.Type == resource.Ref && v.Text != "" {
-			v.Refs = []resource.Reference{d.reference(v.Text, v.Position)}
+			v.Refs = []resource.Reference{d.newReference(v.Text, v.Position)}
 		}
 	}
 	if ok {
@@ -343,7 +342,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	}
 }
 
-func (d *decoder) reference(text string, at diag.Position) resource.Reference {
+func (d *decoder) newReference(text string, at diag.Position) resource.Reference {
 	ref := resource.Reference{Text: text, Position: at, Source: d.origin}
 	if resource.IsID(text) {
 		ref.ID = resource.LowerID(text)
@@ -351,8 +350,8 @@ func (d *decoder) reference(text string, at diag.Position) resource.Reference {
 	return ref
 }
 
-// refSet takes a list of references.
-func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
+// decodeRefSet decodes a list of references.
+func (d *decoder) decodeRefSet(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
 	list := d.deref(f.Path(), n)
 	if list == nil {
 		return nil, false
@@ -360,8 +359,8 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	if list.Kind != sequenceNode {
 		return textInstance(list), true
 	}
-	if !d.budget.expand(len(list.Content)) { // an alias may stand for it, or for something around it
-		d.broken = append(d.broken, f.Path()) // told for the whole file
+	if !d.budget.expand(len(list.Content)) { // an alias may lead to this list, or to a node around it
+		d.broken = append(d.broken, f.Path()) // reported once for the file
 		return nil, false
 	}
 	entries := make([]any, len(list.Content))
@@ -370,7 +369,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	for i, entry := range list.Content {
 		attributeValue := ""
 		if to := resolved(entry); attribute != nil && to != nil && (to.Kind == mappingNode || attribute.Words != nil) {
-			if entry, attributeValue = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
+			if entry, attributeValue = d.decodeMember(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
 				return nil, false
 			}
 		}
@@ -379,7 +378,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 			return nil, false
 		}
 		entries[i] = one
-		if v.Refs[i] = d.reference(text, d.position(entry)); len(entries) == 1 {
+		if v.Refs[i] = d.newReference(text, d.position(entry)); len(entries) == 1 {
 			v.Origins = d.origins[entry]
 		}
 		v.Refs[i].Attribute = attributeValue
@@ -387,7 +386,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	return entries, true
 }
 
-// readTexts takes a list of texts, and what it is to the schema. ok is false where it was reported that there is none.
+// readTexts reads a list of texts, and returns it in the form that the schema checks too. ok is false if a problem was reported.
 func (d *decoder) readTexts(name string, n *node) (texts []string, instance any, ok bool) {
 	list := d.deref(name, n)
 	if list == nil || list.Kind != sequenceNode {
@@ -407,7 +406,7 @@ func (d *decoder) readTexts(name string, n *node) (texts []string, instance any,
 	return texts, entries, true
 }
 
-// attributeOf is what a field's members can be given besides their names, or nil.
+// attributeOf returns the attribute that members of a field can have, such as a role, or nil.
 func attributeOf(k *resource.Kind, f *resource.Field) *resource.Attribute {
 	if via, ok := resource.MembershipOf(k.Name, f.Name); ok {
 		return via.Membership.Attribute
@@ -415,9 +414,9 @@ func attributeOf(k *resource.Kind, f *resource.Field) *resource.Attribute {
 	return nil
 }
 
-// attributed takes a member that is written as a mapping, such as {user: gus, role: guest}.
-// It gives what names the member, or nil where what is wrong was reported.
-func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (member *node, value string) {
+// decodeMember decodes a member that is written as a mapping, such as {user: gus, role: guest}. It returns the node that names the member,
+// or nil if a problem was reported.
+func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (member *node, value string) {
 	if n = d.deref(path, n); n == nil {
 		return nil, ""
 	}
@@ -465,7 +464,7 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 	return member, value
 }
 
-// jsonScalar is a plain scalar as a number where JSON would take it as one.
+// jsonScalar returns a plain scalar as a number if JSON has such a number, and as a text otherwise.
 func jsonScalar(n *node) any {
 	if n.Kind != scalarNode || n.Style&quotedStyles != 0 || isNull(n) {
 		return textInstance(n)
@@ -476,7 +475,7 @@ func jsonScalar(n *node) any {
 	return n.Value
 }
 
-func boolean(n *node) any {
+func jsonBoolean(n *node) any {
 	if n.Kind == scalarNode && n.Style&quotedStyles == 0 && (n.Value == "true" || n.Value == "false") {
 		return n.Value == "true"
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// defaults are the properties, keys and values in turn, that a document's objects of a kind have unless they write them.
+// defaults holds default properties by kind, as keys and values in turn. Objects of the document get those that they do not set.
 type defaults map[*kindInfo][]*node
 
-// readDefaults reads the defaults of a document. What is wrong with a value is told when an object takes it.
+// readDefaults reads the defaults of a document. A wrong value is reported when an object takes it.
 func (c *collector) readDefaults(n *node) defaults {
 	all := defaults{}
 	report := func(at *node, path, summary, hint string) {
-		c.tell(at, path, problem{"bad-default", summary, hint})
+		c.reportNode(at, path, problem{"bad-default", summary, hint})
 	}
-	for kindName, properties := range c.each(n) {
+	for kindName, properties := range c.eachPair(n) {
 		name, of := resolved(kindName), resolved(properties)
 		if name == nil || name.Kind != scalarNode {
 			report(kindName, schema.Defaults, "a key must be a text", "write a kind, such as work_item")
@@ -34,7 +34,7 @@ func (c *collector) readDefaults(n *node) defaults {
 			report(properties, path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
 			continue
 		}
-		for written, value := range c.each(of) {
+		for written, value := range c.eachPair(of) {
 			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || !k.hasDefault(key.Value) {
 				text := ""
@@ -50,7 +50,7 @@ func (c *collector) readDefaults(n *node) defaults {
 	return all
 }
 
-// hasDefault reports whether objects of the kind can share a property: what names them cannot be shared.
+// hasDefault reports whether a property can have a default. Properties that identify an object cannot.
 func (k *kindInfo) hasDefault(name string) bool {
 	switch p := k.props[name]; p.what {
 	case isField:
@@ -66,21 +66,21 @@ func (k *kindInfo) defaultNames() []string {
 	return slices.DeleteFunc(slices.Clone(k.names), func(name string) bool { return !k.hasDefault(name) })
 }
 
-// takeDefaults gives an object the defaults of its document that it does not write itself, in whatever form.
-func (d *decoder) takeDefaults(it *item) {
+// applyDefaults gives an object those defaults of its document that it does not set.
+func (d *decoder) applyDefaults(it *item) {
 	for key, value := range yamltext.Pairs(d.all.defaults[it.document][it.kind]) {
 		name := resolved(key).Value
-		if d.present.at(name) != nil || d.writes(it.kind, name) || it.outer >= 0 && name == it.kind.ParentField {
+		if d.present.at(name) != nil || d.hasFieldSentAs(it.kind, name) || it.outer >= 0 && name == it.kind.ParentField {
 			continue
 		}
-		if _, ok := d.present.key(key, value); ok {
-			d.property(it, name, value)
+		if _, ok := d.present.add(key, value); ok {
+			d.readProperty(it, name, value)
 		}
 	}
 }
 
-// writes reports whether the object has a field that is sent under the same name.
-func (d *decoder) writes(k *kindInfo, name string) bool {
+// hasFieldSentAs reports whether the object sets a field that is sent under the same name.
+func (d *decoder) hasFieldSentAs(k *kindInfo, name string) bool {
 	f, ok := k.field(name)
 	return ok && f.APIName() != "" && slices.ContainsFunc(k.Fields, func(g resource.Field) bool {
 		return g.APIName() == f.APIName() && d.present.at(g.Path()) != nil

@@ -18,51 +18,43 @@
 // every key is written once. The rule follows from the descriptors: what the documented
 // service cannot create merges.
 //
-// The defaults of a document give its objects, by kind, what they do not write themselves (defaults.go),
-// before anything is merged.
+// The defaults of a document (defaults.go) fill in properties that its objects do not set, by kind, before anything is merged.
 //
-// [Load] goes through these passes, each with its own input and output: write out templates,
-// collect the objects of each file (collect.go), decode and check each by itself (decode.go,
-// validate.go, violations.go), merge what is one object (merge.go), resolve references
-// (references.go), and check what holds between objects (cycles.go, lifecycle.go).
+// [Load] makes these passes: expand templates, collect the objects of each file (collect.go), decode and check each object by itself
+// (decode.go, validate.go, violations.go), merge documents (merge.go), resolve references (references.go), and check rules between objects
+// (cycles.go, lifecycle.go).
 //
-// # Many of one
+// # Templates
 //
-// A document that has vars or a for_each is written out before its objects are collected
-// (templates.go): an entry with for_each becomes an object for each element of a list or a
-// table (variables.go), and values stand where references stood. That happens to nodes, so
-// a value never becomes YAML; values from tables, the command line and the environment are
-// not looked at for references. What is made has its place in the template, and a finding
-// says which element it was made for. In other documents, references are texts.
+// A document with vars or a for_each is expanded before its objects are collected (templates.go). An entry with for_each becomes one object
+// for each element of a list or a table (variables.go), and references are replaced by values. Nodes are expanded, not text, so a value
+// never becomes YAML. Values from tables, the command line and the environment are not searched for references. An expanded object has the
+// position of its template, and findings name the element. In other documents, ${{ }} is plain text.
 //
-// include names manifests that are read after those that are given, each once (include.go).
-// A variable of the including document goes to an included one that declares it too.
+// include names manifests to read after the given ones, each once (include.go). Variables of the including document are passed to included
+// documents that declare them.
 //
-// # Where it comes from
+// # Source
 //
-// source: {base_url, workspace} says of which service and workspace the IDs of a
-// document are, and the readable identifiers that a service gives (WEB-7, not WEB).
-// References by them are resolved as they are written. [Manifest.Localize] drops them
-// where the manifest goes elsewhere; a reference that means nothing there is left out of
-// its object, and listed with it.
+// source: {base_url, workspace} names the service and workspace of a document's IDs, and of readable identifiers that a service assigns
+// (WEB-7, not WEB). References by ID or identifier are resolved first. If the manifest is applied to another workspace, [Manifest.Localize]
+// drops the IDs and identifiers, and lists each reference that has no meaning there with its object.
 //
 // # Custom fields
 //
-// fields: {Severity: High} of a work item is a value for each name. What a name means is known when
-// the item's type is: its properties in the manifest define the fields, and each value is
-// checked against the definition, options by name. A field without a definition is an error.
+// fields: {Severity: High} of a work item gives one value for each name. The properties of the item's type in the manifest define the
+// fields, and each value is checked against its definition, options by name. A field without a definition is an error.
 //
-// # What is kept as written
+// # Scalars
 //
 // YAML is decoded to nodes and no further; values are taken from the text of the
 // scalars. A text field takes any plain scalar as its text, so that 0777,
 // 2026-12-01 and 3.0 stay what they are.
 //
-// # What is limited
+// # Limits
 //
-// A manifest may come from anybody. Size of files, number of elements, depth,
-// and what aliases and templates stand for are limited before memory is spent on them, see
-// [Limits]; files that pages and templates name are read below the manifest's folder only.
+// A manifest may come from an untrusted author. File size, number of elements, depth, and the elements that aliases and templates produce
+// are limited before memory is used for them, see [Limits]. Files that pages and templates name are read only inside the manifest's folder.
 //
 // The package must not know the network, the state file, or how findings are printed.
 package manifest

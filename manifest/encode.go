@@ -11,8 +11,7 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// Map is a mapping that keeps its order. A value is a text, a [Literal], a
-// Map, or a []any of these.
+// Map is a mapping with a fixed order of keys. A value is a text, a [Literal], a Map, or a []any of these.
 type Map []Entry
 
 // Entry is one key of a [Map] with its value.
@@ -50,14 +49,13 @@ func (m Map) Get(key string) any {
 	return nil
 }
 
-// Literal is a [yamltext.Literal]. Whatever else it holds is a text.
+// Literal is a [yamltext.Literal]. If it is not a number or a word, it is encoded as a text.
 type Literal = yamltext.Literal
 
 var literal = regexp.MustCompile(`^[-+]?[A-Za-z0-9][-+.A-Za-z0-9]*$`)
 
-// Encode writes a document as YAML with a comment in front. What it writes, Load
-// reads back as the same texts; the same document gives the same bytes. The YAML
-// library would escape every emoji, and write a text with one in it on one line.
+// Encode returns a document as YAML, with a comment in front. Load reads the same texts back, and equal documents give equal bytes. The
+// YAML library is not used because it escapes every emoji.
 func Encode(comment string, document Map) []byte {
 	var out bytes.Buffer
 	for line := range strings.SplitSeq(comment, "\n") {
@@ -74,8 +72,7 @@ func Encode(comment string, document Map) []byte {
 	return out.Bytes()
 }
 
-// CheckText says why a manifest cannot give that text for the field, or "". What
-// the schema says of it is not part of this.
+// CheckText returns the reason why a manifest cannot give a field this text, or "". It does not check the schema.
 func CheckText(f *resource.Field, text string) string {
 	if r, bad := controlCharacter(text); bad {
 		return "it holds the control character " + runeName(r)
@@ -97,12 +94,12 @@ func CheckText(f *resource.Field, text string) string {
 	return ""
 }
 
-// hasTab reports whether a name holds a tab: people see a space, and whoever wrote it mostly meant a backslash.
+// hasTab reports whether a name contains a tab. It looks like a space, and is usually a mistyped backslash escape.
 func hasTab(f *resource.Field, text string) bool {
 	return (f.Type == resource.Text || f.IsRef()) && strings.ContainsRune(text, '\t')
 }
 
-// replaceUnprintable replaces what could end a comment or hide in it.
+// replaceUnprintable replaces a character that could end a comment or be invisible in it.
 func replaceUnprintable(r rune) rune {
 	if !yamltext.Printable(r) {
 		return '?'
@@ -110,23 +107,23 @@ func replaceUnprintable(r rune) rune {
 	return r
 }
 
-// lines writes a key and its value.
-func (entry Entry) lines() []string {
-	key := yamltext.Scalar(entry.Key, true) + ":"
-	head, below := block(entry.Value, true)
+// lines returns the lines of a key and its value.
+func (en Entry) lines() []string {
+	key := yamltext.Scalar(en.Key, true) + ":"
+	head, below := encodeBlock(en.Value, true)
 	if head != "" {
 		key += " " + head
 	}
 	return append([]string{key}, indent(below)...)
 }
 
-// block writes a value: head behind its key or hyphen, and the lines below that.
-// short allows a mapping to stand on one line.
-func block(v any, allowFlow bool) (head string, below []string) {
-	line, fits := flow(v)
+// encodeBlock encodes a value: head follows its key or hyphen, and the lines of below follow that line. allowFlow allows a mapping on one
+// line.
+func encodeBlock(v any, allowFlow bool) (head string, below []string) {
+	line, fits := encodeFlow(v)
 	switch v := v.(type) {
 	case string:
-		if head, ok := literalHead(v); ok {
+		if head, ok := blockScalarHead(v); ok {
 			return head, strings.Split(strings.TrimSuffix(v, "\n"), "\n")
 		}
 		return yamltext.Scalar(v, false), nil
@@ -144,7 +141,7 @@ func block(v any, allowFlow bool) (head string, below []string) {
 		}
 		allowFlow := !slices.ContainsFunc(v, func(v any) bool { return !isShort(v) }) // mappings of a list share one form
 		for _, member := range v {
-			head, inner := block(member, allowFlow)
+			head, inner := encodeBlock(member, allowFlow)
 			if head == "" {
 				head, inner = inner[0], inner[1:]
 			}
@@ -156,11 +153,11 @@ func block(v any, allowFlow bool) (head string, below []string) {
 	}
 }
 
-// isShort reports whether a member of a list fits its line without hiding anything.
+// isShort reports whether a member of a list is readable on one line.
 func isShort(v any) bool {
 	const most = 3
 	m, _ := v.(Map)
-	_, fits := flow(v)
+	_, fits := encodeFlow(v)
 	return fits && len(m) <= most
 }
 
@@ -173,8 +170,8 @@ func indent(lines []string) []string {
 	return lines
 }
 
-// flow writes a value on one line, if it is short enough for that.
-func flow(v any) (line string, fits bool) {
+// encodeFlow encodes a value on one line; fits is false if the line is too long.
+func encodeFlow(v any) (line string, fits bool) {
 	const longest = 100
 	var parts []string
 	switch v := v.(type) {
@@ -182,7 +179,7 @@ func flow(v any) (line string, fits bool) {
 		return "null", true
 	case Literal:
 		if !literal.MatchString(string(v)) {
-			return flow(string(v))
+			return encodeFlow(string(v))
 		}
 		return string(v), true
 	case string:
@@ -190,7 +187,7 @@ func flow(v any) (line string, fits bool) {
 		return line, len(line) <= longest && !strings.Contains(v, "\n")
 	case Map:
 		for _, entry := range v {
-			inner, fits := flow(entry.Value)
+			inner, fits := encodeFlow(entry.Value)
 			if !fits {
 				return "", false
 			}
@@ -199,7 +196,7 @@ func flow(v any) (line string, fits bool) {
 		line = "{" + strings.Join(parts, ", ") + "}"
 	case []any:
 		for _, member := range v {
-			inner, fits := flow(member)
+			inner, fits := encodeFlow(member)
 			if !fits {
 				return "", false
 			}
@@ -210,9 +207,9 @@ func flow(v any) (line string, fits bool) {
 	return line, len(line) <= longest
 }
 
-// literalHead is what stands before a text of several lines that is written as it
-// is. One that begins with white space is not, for people's sake.
-func literalHead(text string) (head string, ok bool) {
+// blockScalarHead returns the head of a block scalar for a text of several lines. Texts that begin with white space are quoted, because
+// they are hard to read in a block.
+func blockScalarHead(text string) (head string, ok bool) {
 	if !strings.Contains(text, "\n") || strings.ContainsRune(" \t\n", rune(text[0])) {
 		return "", false
 	}

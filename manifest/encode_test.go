@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// page is a manifest with one page, its texts in every place where a text can stand.
+// page returns a manifest with one page, and the texts at every position of a text.
 func page(name, description string) manifest.Map {
 	return manifest.Map{
 		{Key: "version", Value: manifest.Literal("1")},
@@ -59,48 +59,48 @@ func readBack(t *testing.T, name, description string) (yaml string, texts map[st
 func TestEncodedTextsAreReadBackUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, written string }{
-		"words stand as they are":            {"Rebuild the checkout", "name: Rebuild the checkout\n"},
+		"plain words are not quoted":         {"Rebuild the checkout", "name: Rebuild the checkout\n"},
 		"a date is quoted":                   {"2026-12-01", `name: "2026-12-01"`},
-		"and a number":                       {"0777", `name: "0777"`},
-		"with a point":                       {"3.0", `name: "3.0"`},
-		"and what begins like one is not":    {"3.0 is out", "name: 3.0 is out\n"},
+		"a number is quoted":                 {"0777", `name: "0777"`},
+		"a decimal number is quoted":         {"3.0", `name: "3.0"`},
+		"text after a number is not quoted":  {"3.0 is out", "name: 3.0 is out\n"},
 		"yes is quoted for older readers":    {"yes", `name: "yes"`},
-		"and a time":                         {"12:30:00", `name: "12:30:00"`},
+		"a time is quoted":                   {"12:30:00", `name: "12:30:00"`},
 		"null is quoted":                     {"null", `name: "null"`},
-		"and a tilde":                        {"~", `name: "~"`},
-		"and an at sign in front":            {"@ada asks", `name: "@ada asks"`},
-		"and a hyphen":                       {"- not a list", `name: "- not a list"`},
-		"and a colon before a space":         {"Note: this", `name: "Note: this"`},
-		"but not within a word":              {"a:b", "name: a:b\n"},
-		"and a comment":                      {"C #5", `name: "C #5"`},
-		"but not C#":                         {"C# and F#", "name: C# and F#\n"},
-		"double quotes take single ones":     {`say "hi"`, "name: say \"hi\"\n"},
-		"and both are escaped":               {`"it's"`, `name: "\"it's\""`},
-		"a backslash in front of nothing":    {`"a\b`, `name: "\"a\\b"`},
-		"white space around it is kept":      {" a ", `name: " a "`},
+		"a tilde is quoted":                  {"~", `name: "~"`},
+		"an at sign in front is quoted":      {"@ada asks", `name: "@ada asks"`},
+		"a hyphen in front is quoted":        {"- not a list", `name: "- not a list"`},
+		"a colon before a space is quoted":   {"Note: this", `name: "Note: this"`},
+		"a colon in a word is not quoted":    {"a:b", "name: a:b\n"},
+		"a comment sign is quoted":           {"C #5", `name: "C #5"`},
+		"C# is not quoted":                   {"C# and F#", "name: C# and F#\n"},
+		"inner double quotes stay plain":     {`say "hi"`, "name: say \"hi\"\n"},
+		"double quotes in front are escaped": {`"it's"`, `name: "\"it's\""`},
+		"a backslash is escaped":             {`"a\b`, `name: "\"a\\b"`},
+		"outer white space is quoted":        {" a ", `name: " a "`},
 		"a tab is escaped":                   {"a\tb", `description_stripped: "a\tb"`},
-		"emoji stand as they are":            {"👩‍💻 ships ❤️", "name: 👩‍💻 ships ❤️\n"},
-		"what turns the line round does not": {"a\u202Eb", `name: "a\u202eb"`},
-		"nor does a hidden line end":         {"a\u2028b\u0085c", `name: "a\u2028b\u0085c"`},
+		"emoji are not escaped":              {"👩‍💻 ships ❤️", "name: 👩‍💻 ships ❤️\n"},
+		"direction marks are escaped":        {"a\u202Eb", `name: "a\u202eb"`},
+		"hidden line ends are escaped":       {"a\u2028b\u0085c", `name: "a\u2028b\u0085c"`},
 		"a merge key is a text":              {"<<", `name: "<<"`},
 		"an anchor is a text":                {"&a *b", `name: "&a *b"`},
 		"several lines are a block":          {"one\n  two\n\nthree", "name: |-\n      one\n        two\n\n      three\n"},
-		"with a line end":                    {"one\ntwo\n", "name: |\n      one\n      two\n"},
-		"with several":                       {"one\ntwo\n\n\n", "name: |+\n      one\n      two\n\n\n"},
-		"with white space in front":          {"  one\ntwo", `name: "  one\ntwo"`},
-		"with a tab in front":                {"\tone\ntwo\n", `description_stripped: "\tone\ntwo\n"`},
-		"with spaces at the ends":            {"one  \n \ntwo ", "name: |-\n      one  \n       \n      two \n"},
-		"with an empty line in front":        {"\none", `name: "\none"`},
-		"with the marks of a document":       {"---\n...\n# no comment\n", "name: |\n      ---\n"},
-		"a text that ends with a colon":      {"Todo:", `name: "Todo:"`},
-		"brackets":                           {"[a, b] {c}", `name: "[a, b] {c}"`},
-		"a word that is a list in brackets":  {"a, b] c", "name: a, b] c\n"},
-		"a no-break space":                   {"a\u00A0b", "name: a\u00A0b\n"},
-		"a byte order mark":                  {"a\uFEFFb", `name: "a\ufeffb"`},
+		"one line end at the end is kept":    {"one\ntwo\n", "name: |\n      one\n      two\n"},
+		"several line ends are kept":         {"one\ntwo\n\n\n", "name: |+\n      one\n      two\n\n\n"},
+		"a block has no space in front":      {"  one\ntwo", `name: "  one\ntwo"`},
+		"a block has no tab in front":        {"\tone\ntwo\n", `description_stripped: "\tone\ntwo\n"`},
+		"spaces at line ends are kept":       {"one  \n \ntwo ", "name: |-\n      one  \n       \n      two \n"},
+		"a block has no empty first line":    {"\none", `name: "\none"`},
+		"document marks stand in a block":    {"---\n...\n# no comment\n", "name: |\n      ---\n"},
+		"a colon at the end is quoted":       {"Todo:", `name: "Todo:"`},
+		"a bracket in front is quoted":       {"[a, b] {c}", `name: "[a, b] {c}"`},
+		"brackets inside a text stay plain":  {"a, b] c", "name: a, b] c\n"},
+		"a no-break space is not escaped":    {"a\u00A0b", "name: a\u00A0b\n"},
+		"a byte order mark is escaped":       {"a\uFEFFb", `name: "a\ufeffb"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			name := strings.ReplaceAll(tt.text, "\t", " ") // which no name can hold
+			name := strings.ReplaceAll(tt.text, "\t", " ") // no name can hold a tab
 			yaml, texts, lists := readBack(t, name, tt.text)
 			if texts["name"] != name || texts["description_stripped"] != tt.text {
 				t.Errorf("read back %q, want %q\n%s", texts, tt.text, yaml)
@@ -125,7 +125,7 @@ func FuzzEncode(f *testing.F) {
 				t.Skip("a text that no manifest can hold")
 			}
 		}
-		name = strings.ReplaceAll(name, "\t", " ") // which no name can hold
+		name = strings.ReplaceAll(name, "\t", " ") // no name can hold a tab
 		yaml, texts, lists := readBack(t, name, description)
 		if texts["name"] != name || texts["description_stripped"] != description {
 			t.Errorf("read back %q, want %q and %q\n%s", texts, name, description, yaml)
@@ -136,7 +136,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-func TestALiteralThatIsNoneIsAText(t *testing.T) {
+func TestALiteralThatIsNotAWordIsWrittenAsAText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"2026-12-01": "2026-12-01", "-1.5e+3": "-1.5e+3", "true": "true", "null": "null",

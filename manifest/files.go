@@ -21,33 +21,33 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// standardInput is the name that stands for it on the command line.
+// standardInput is the name of standard input on the command line.
 const standardInput = "-"
 
-// source is one file to read.
+// source is a manifest file.
 type source struct {
-	name string // as the user named it, or within the directory that the user named
-	dir  string // what files that it names are relative to
+	name string // as the user named it, or a path inside the folder that the user named
+	dir  string // the folder that file names in the manifest are relative to
 	open func() (io.ReadCloser, error)
 	info fs.FileInfo // nil = standard input
 
-	listed bool // it was found in a folder, which may hold other YAML files too
+	listed bool // found in a folder, which may contain YAML files of other programs
 
 	edited map[string][]byte // see [Options] Edited
 
-	passed   map[string]value // the variables of the document that includes it; nil = none does
-	declared map[string]value // its own variables, once it was read
+	passed   map[string]fileNode // variables of the document that includes the file; nil = not included
+	declared map[string]fileNode // the file's own variables, after it was read
 
-	root *os.Root // the folder; nil = not open
+	root *os.Root // the open folder; nil = not open
 }
 
-// sources turns what the user named into files, each once, in the order named.
+// sources returns the files that the user named, in the given order and without duplicates.
 func sources(names []string, stdin io.Reader, dir string, found *findings) []*source {
 	var list []*source
 	add := func(name string, info fs.FileInfo, listed bool, open func() (io.ReadCloser, error)) {
 		if i := slices.IndexFunc(list, func(other *source) bool { return other.info != nil && os.SameFile(info, other.info) }); i >= 0 {
 			list[i].listed = list[i].listed && listed
-			return // named twice, or once more within a directory
+			return // named twice, or also found in a folder
 		}
 		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open, info: info, listed: listed})
 	}
@@ -85,7 +85,7 @@ func sources(names []string, stdin io.Reader, dir string, found *findings) []*so
 		for _, file := range inside {
 			info, err := inFolder(name, filepath.Base(file), (*os.Root).Stat)
 			if err == nil && !info.Mode().IsRegular() {
-				err = errors.New("it is not a regular file") // to open a pipe would wait
+				err = errors.New("it is not a regular file") // opening a pipe would block
 			}
 			if err != nil {
 				found.add(unreadable(file, err))
@@ -97,8 +97,8 @@ func sources(names []string, stdin io.Reader, dir string, found *findings) []*so
 	return list
 }
 
-// inFolder does something with a file of a folder, but not where the file leads out of it: the user named the folder only,
-// and what a broken manifest holds is quoted.
+// inFolder calls do for a file of a folder, and fails if the file leads out of the folder: the user trusts that folder only, and messages
+// quote broken manifests.
 func inFolder[T any](folder, file string, do func(root *os.Root, name string) (T, error)) (T, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -109,7 +109,7 @@ func inFolder[T any](folder, file string, do func(root *os.Root, name string) (T
 	return do(root, file)
 }
 
-// manifestsIn lists the *.yaml and *.yml of a directory, sorted, without hidden ones and those within its folders.
+// manifestsIn returns the sorted names of the *.yaml and *.yml files of a folder. Hidden files and subfolders are left out.
 func manifestsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -133,7 +133,7 @@ func manifestsIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// isMapping reports whether a file is the mapping of planform convert, which lies beside the manifests made with it. It closes the file.
+// isMapping reports whether a file is a mapping of planform convert, which is stored beside the manifests. It closes the file.
 func isMapping(f *os.File) bool {
 	const marker = "# planform mapping"
 	defer f.Close() //nolint:errcheck // it was only read
@@ -165,8 +165,8 @@ func unreadable(name string, err error) diag.Diagnostic {
 	}
 }
 
-// read hands every document of the source to each. anchors says that there may be anchors
-// in it, complete that it was read to the end.
+// read calls each with every document of the source. anchors reports whether the text may contain anchors, complete whether it was read to
+// the end.
 func (s *source) read(
 	ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node),
 ) (anchors, complete bool) {
@@ -189,16 +189,16 @@ func (s *source) read(
 	return scan.anchors, true
 }
 
-// takeEdited takes what files are to hold.
-func (s *source) takeEdited(edited map[string][]byte) {
+// useEdits replaces the contents of the file, and of files that it names, by edited texts.
+func (s *source) useEdits(edited map[string][]byte) {
 	s.edited = edited
 	if text, ok := edited[s.name]; ok {
 		s.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 	}
 }
 
-// folder is the manifest's.
-func (s *source) folder() (*os.Root, *problem) {
+// openFolder returns the manifest's folder, and opens it at the first call.
+func (s *source) openFolder() (*os.Root, *problem) {
 	if s.root == nil {
 		root, err := os.OpenRoot(s.dir)
 		if err != nil {
@@ -209,9 +209,9 @@ func (s *source) folder() (*os.Root, *problem) {
 	return s.root, nil
 }
 
-// fileIn opens a file that the manifest names: a regular file below the manifest's folder.
-func (s *source) fileIn(local string) (*os.File, *problem) {
-	root, bad := s.folder()
+// openFile opens a file that the manifest names. It must be a regular file inside the manifest's folder.
+func (s *source) openFile(local string) (*os.File, *problem) {
+	root, bad := s.openFolder()
 	if bad != nil {
 		return nil, bad
 	}
@@ -229,7 +229,7 @@ func (s *source) fileIn(local string) (*os.File, *problem) {
 	return f, nil
 }
 
-// localName is a name that a manifest writes, in the system's form.
+// localName returns a file name of a manifest in the form of the operating system.
 func localName(name string) (string, *problem) {
 	local := filepath.FromSlash(name)
 	if filepath.Separator == '/' && strings.Contains(name, `\`) {
@@ -241,8 +241,8 @@ func localName(name string) (string, *problem) {
 	return local, nil
 }
 
-// upload looks at a file that is to be sent as it is. It is opened again when it is sent.
-func (s *source) upload(name string) (*resource.Content, *problem) {
+// readUpload checks a file that will be uploaded, and returns its size and digest. The file is opened again for the upload.
+func (s *source) readUpload(name string) (*resource.Content, *problem) {
 	local, bad := localName(name)
 	if bad != nil {
 		return nil, bad
@@ -251,7 +251,7 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 	if !accepted {
 		return nil, &problem{"file-type", "the service takes no such files", "put it into an archive, such as a .zip"}
 	}
-	f, bad := s.fileIn(local)
+	f, bad := s.openFile(local)
 	if bad != nil {
 		return nil, bad
 	}
@@ -276,8 +276,8 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 	}, nil
 }
 
-// secret is a file that is to keep a secret. It need not be there.
-func (s *source) secret(name string) (*resource.Secret, *problem) {
+// checkSecretFile checks a file that will store a secret. The file need not exist.
+func (s *source) checkSecretFile(name string) (*resource.Secret, *problem) {
 	local, bad := localName(name)
 	if bad != nil {
 		return nil, bad
@@ -302,8 +302,8 @@ func (s *source) secret(name string) (*resource.Secret, *problem) {
 	return secret, nil
 }
 
-// content reads a page that the manifest names.
-func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
+// readPage reads the text of a page.
+func (s *source) readPage(name string, limit int) (text string, isHTML bool, bad *problem) {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
 	case ".html", ".htm":
@@ -311,7 +311,7 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	default:
 		bad = &problem{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
 	}
-	if text, bad = s.text(name, limit, bad); bad != nil {
+	if text, bad = s.readText(name, limit, bad); bad != nil {
 		return "", false, bad
 	}
 	text = normalizeLineEnds(text)
@@ -321,13 +321,13 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	return text, isHTML, nil
 }
 
-// text reads a file of text that the manifest names, unless its name says already that it cannot be used.
-func (s *source) text(name string, limit int, unusable *problem) (string, *problem) {
+// readText reads a text file that the manifest names. unusable is a problem that the file's name has already.
+func (s *source) readText(name string, limit int, unusable *problem) (string, *problem) {
 	local, bad := localName(name)
 	if bad = cmp.Or(bad, unusable); bad != nil {
 		return "", bad
 	}
-	f, bad := s.fileIn(local)
+	f, bad := s.openFile(local)
 	if bad != nil {
 		return "", bad
 	}
@@ -369,7 +369,7 @@ func readProblem(err error) *problem {
 	return &problem{"file-unreadable", "cannot read the file: " + diag.PlainText(err), ""}
 }
 
-// close lets go of the folder.
+// close closes the folder.
 func (s *source) close() {
 	if s.root != nil {
 		s.root.Close() //nolint:errcheck,gosec // nothing was written
@@ -377,12 +377,13 @@ func (s *source) close() {
 	}
 }
 
-// normalizeLineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
+// normalizeLineEnds replaces the line ends of other systems by
+// . Exports of trackers contain them.
 func normalizeLineEnds(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// controlCharacter finds the first character that no text of the service may hold.
+// controlCharacter returns the first character that the service accepts in no text.
 func controlCharacter(text string) (rune, bool) {
 	for i := range len(text) {
 		if c := text[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7F {

@@ -6,23 +6,22 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// finding is a diagnostic whose hint may have to be looked for: that is done
-// only for those that are told.
+// finding is a diagnostic. suggest returns its hint; it is called only if the finding is reported.
 type finding struct {
 	diag.Diagnostic
 	suggest func() string
 }
 
-// findings collects what is wrong, as much of it as will be told and the number of the rest.
+// findings collects what is wrong, up to a maximum, and counts the rest.
 type findings struct {
-	list    []finding
-	told    map[findingKey]bool // What several objects share is found wrong in each, and told once.
-	max     int
-	dropped int      // errors beyond
-	made    *element // that made the object which is looked at; nil = it is written as it is
+	list     []finding
+	reported map[findingKey]bool // so that a problem shared by several objects is reported once
+	max      int
+	dropped  int      // errors beyond the maximum
+	element  *element // the for_each element of the current object; nil = no for_each
 }
 
-// problem is what a mistake is called, what it is, and what to do about it.
+// problem is the code, the summary and the hint of a finding.
 type problem struct{ code, summary, hint string }
 
 type findingKey struct {
@@ -39,32 +38,34 @@ func (f *findings) report(at diag.Position, path string, p problem, others ...di
 	f.add(diag.Diagnostic{Code: p.code, Position: at, Path: path, Summary: p.summary, Hint: p.hint, Related: others})
 }
 
-// other is another place that a finding is about.
-func other(note string, at diag.Position) diag.Related { return diag.Related{Position: at, Note: note} }
+// relatedPlace returns another place that a finding refers to.
+func relatedPlace(note string, at diag.Position) diag.Related {
+	return diag.Related{Position: at, Note: note}
+}
 
-// addSuggesting adds a finding whose hint is looked for if it is told.
+// addSuggesting adds a finding. near returns its hint, and is called only if the finding is reported.
 func (f *findings) addSuggesting(d diag.Diagnostic, near func() string) {
 	key := findingKey{d.Position, d.Severity, d.Code, d.Summary}
-	if f.told[key] {
+	if f.reported[key] {
 		return
 	}
 	if !f.full() {
-		f.told[key] = true
-		d.Related = append(d.Related, f.made.related()...)
+		f.reported[key] = true
+		d.Related = append(d.Related, f.element.related()...)
 		f.list = append(f.list, finding{d, near})
 	} else if d.Severity == diag.Error {
 		f.dropped++
 	}
 }
 
-// full reports that no more findings will be told, so that none has to be put into words.
+// full reports whether the maximum is reached, so that callers need not word further findings.
 func (f *findings) full() bool { return len(f.list) >= f.max }
 
 func (f *findings) hasErrors() bool {
 	return f.dropped > 0 || slices.ContainsFunc(f.list, func(n finding) bool { return n.Severity == diag.Error })
 }
 
-// diagnostics returns the findings in the order of their places, no more than the limit.
+// diagnostics returns the findings in the order of their positions, up to the maximum.
 func (f *findings) diagnostics() diag.List {
 	var list diag.List
 	for _, n := range f.list {

@@ -13,8 +13,8 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Whatever is read: no panic, every finding has its place and is told once, the
-// same input gives the same findings, and objects come only without errors.
+// FuzzLoad checks that Load never panics, that every finding has its place and is reported once, that the
+// same input gives the same findings, and that objects are returned only without errors.
 func FuzzLoad(f *testing.F) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -74,8 +74,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzTree: whatever a manifest includes and takes from a table, each finding has its place in one of the files, and the same files
-// give the same.
+// FuzzTree checks manifests with includes and tables: each finding has its place in one of the files, and the same files
+// give the same findings.
 func FuzzTree(f *testing.F) {
 	f.Add("version: 1\ninclude: [sub.yaml]\nvars: {a: x, t: {csv: t.csv}}\nlist\n", "version: 1\nvars: {a: }\npages: [{for_each: \"${{ vars.t }}\", name: \"${{ each.n }}${{ vars.a }}\"}]\n", "n,m\n1,\"2\n3\"\n")
 	f.Add("version: 1\nvars: {t: {csv: t.csv}}\ninclude: ['*.yaml']\npages: [{for_each: {csv: t.csv}, as: row, key: \"${{ row.n }}\", name: \"${{ row.m }}\"}]\n", "version: 1\ninclude: [m.yaml]\n", "n;m\n1;2\n")

@@ -20,7 +20,7 @@ import (
 //nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write what is found into the archives of testdata")
 
-// Each archive of testdata holds files, the names to load in "args" (default:
+// TestGoldenManifests loads the archives of testdata. Each holds files, the names to load in "args" (default:
 // workspace.yaml), and in "want" what Load finds, or the objects.
 func TestGoldenManifests(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func loadArchive(t *testing.T, a *txtar.Archive) string {
 	return filepath.ToSlash(strings.ReplaceAll(got, dir, "."))
 }
 
-// show prints findings with everything that they tell.
+// show prints findings with all their fields.
 func show(found diag.List) string {
 	var b strings.Builder
 	for _, d := range found {

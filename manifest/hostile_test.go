@@ -21,7 +21,7 @@ func load(tb testing.TB, text string, limits manifest.Limits) (*manifest.Manifes
 	return manifest.Load(tb.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(text), Limits: limits})
 }
 
-// bomb names ten of the anchor before in each anchor, levels deep.
+// bomb returns anchors, each of which uses the one before ten times.
 func bomb(first, format string, levels int) string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(first, "@", "a0"))
@@ -34,7 +34,7 @@ func bomb(first, format string, levels int) string {
 
 func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 	t.Parallel()
-	const mib = 1 << 16 // enough to see what grows faster than the input
+	const mib = 1 << 16 // enough to notice costs that grow faster than the input
 	costliest := []string{"a large text of others' references", "a large text of names", "a large text without references", "a scalar of many lines"}
 	for name, tt := range map[string]struct {
 		text string
@@ -128,7 +128,7 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 	}
 }
 
-// A megabyte of whatever is densest costs no more memory than many megabytes of what people write.
+// A megabyte of the densest input costs no more memory than many megabytes of real manifests.
 func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
 	const megabyte = 1 << 20
 	fill := func(before, part, after string) string {
@@ -204,7 +204,7 @@ func TestLimitsCanBeSet(t *testing.T) {
 	}
 }
 
-func TestOnlyErrorsCountAsNotShown(t *testing.T) {
+func TestOnlyErrorsAreCountedAsNotShown(t *testing.T) {
 	t.Parallel()
 	text := "projects:\n- {key: a, nam: x}\n" + "- {name: fine}\n- {name: good}\n" + "- {key: b, nam: x}\n- {key: c, name: [x], nam: x}\n"
 	_, found := load(t, "version: 1\n"+text, manifest.Limits{Findings: 1})
@@ -217,7 +217,7 @@ func TestOnlyErrorsCountAsNotShown(t *testing.T) {
 	}
 }
 
-func TestAFileStartsWithAMarkAndEndsItsLinesAsItLikes(t *testing.T) {
+func TestAByteOrderMarkAndAnyLineEndsAreAccepted(t *testing.T) {
 	t.Parallel()
 	plain := "version: 1\nprojects:\n- key: a\n  description: |\n    one\n    two – three\n  name: Größe\n"
 	_, found := load(t, plain, manifest.Limits{})
@@ -237,8 +237,8 @@ func TestAFileStartsWithAMarkAndEndsItsLinesAsItLikes(t *testing.T) {
 	}
 }
 
-// Characters of several bytes may lie across the blocks in which a file is read.
-func TestCharactersLieAcrossBlocks(t *testing.T) {
+// TestCharactersAcrossBlocksAreRead reads characters that begin in one block of the file and end in the next.
+func TestCharactersAcrossBlocksAreRead(t *testing.T) {
 	t.Parallel()
 	for shift := range 4 {
 		want := strings.Repeat("x", shift) + strings.Repeat("€😀é", 50_000)
@@ -254,7 +254,7 @@ func TestCharactersLieAcrossBlocks(t *testing.T) {
 	}
 }
 
-func TestManifestsIncludeAsManyFilesAsAnybodyHas(t *testing.T) {
+func TestManifestsCanIncludeThousandsOfFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.yaml"), "version: 1\ninclude: [many/*.yaml]\n")
@@ -270,7 +270,7 @@ func TestManifestsIncludeAsManyFilesAsAnybodyHas(t *testing.T) {
 	}
 }
 
-func TestTablesThatAreNoneAreErrorsAndCostLittle(t *testing.T) {
+func TestInvalidTablesAreErrorsAndCostLittle(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for name, tt := range map[string]struct {
@@ -306,7 +306,7 @@ func TestTablesThatAreNoneAreErrorsAndCostLittle(t *testing.T) {
 	}
 }
 
-func TestFilesThatLeadOutsideAreRefused(t *testing.T) {
+func TestLinksThatLeadOutOfTheFolderAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "secret.md"), "secret")
@@ -361,7 +361,7 @@ func TestAFileThatIsNoManifestIsNotQuoted(t *testing.T) {
 	}
 }
 
-func TestAManifestInAFolderThatLeadsOutOfItIsNotRead(t *testing.T) {
+func TestALinkInAFolderThatLeadsOutOfItIsNotRead(t *testing.T) {
 	t.Parallel()
 	outside, folder := t.TempDir(), t.TempDir()
 	target := filepath.Join(outside, "key")

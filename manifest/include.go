@@ -13,24 +13,24 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// maxIncluded is how many files manifests may include, and maxSearched how many entries of folders are looked at for them:
-// links that lead back make folders without end.
+// maxIncluded limits the files that manifests include, and maxSearched the folder entries that are searched for them: a folder tree with
+// symbolic links can be endless.
 const (
 	maxIncluded = 10_000
 	maxSearched = 10 * maxIncluded
 )
 
-// inclusion is a place at which a document names other manifests, and what its variables are there.
+// inclusion is an include entry of a document, with the variables of that document.
 type inclusion struct {
 	source *source
 	entry  *node
-	vars   map[string]value
-	of     *source // a file that is meant
+	vars   map[string]fileNode
+	of     *source // one of the included files
 }
 
-func (i inclusion) position() diag.Position { return value{i.entry, i.source.name}.position() }
+func (in inclusion) position() diag.Position { return fileNode{in.entry, in.source.name}.position() }
 
-// include finds the manifests that a document names, and has those read that are not yet. Each is read once.
+// include finds the files that an entry includes, and queues those that are not queued yet.
 func (r *reader) include(by inclusion) {
 	name := resolved(by.entry)
 	if name == nil || name.Kind != scalarNode || strings.TrimSpace(name.Value) == "" || isNull(name) {
@@ -40,7 +40,7 @@ func (r *reader) include(by inclusion) {
 		})
 		return
 	}
-	files, bad := by.source.manifests(name.Value, &r.searched)
+	files, bad := by.source.includedFiles(name.Value, &r.searched)
 	switch {
 	case r.searched > maxSearched:
 		files, bad = nil, &problem{
@@ -54,7 +54,7 @@ func (r *reader) include(by inclusion) {
 		}
 	}
 	for i := 0; i < len(files) && bad == nil; i++ {
-		if by.of, bad = r.source(by, files[i]); bad == nil {
+		if by.of, bad = r.includedSource(by, files[i]); bad == nil {
 			r.inclusions = append(r.inclusions, by)
 		}
 	}
@@ -69,8 +69,8 @@ func (r *reader) cannotInclude(by inclusion, bad problem) {
 	r.found.report(by.position(), schema.Include, bad)
 }
 
-// manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
-func (s *source) manifests(name string, searched *int) ([]string, *problem) {
+// includedFiles returns the files that a name includes. In the name, *, ? and [ have the meaning that they have in a shell.
+func (s *source) includedFiles(name string, searched *int) ([]string, *problem) {
 	local, bad := localName(name)
 	switch {
 	case bad != nil && bad.code != "file-outside":
@@ -91,13 +91,13 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	if !isPattern(name) {
 		return []string{local}, nil
 	}
-	root, bad := s.folder()
+	root, bad := s.openFolder()
 	if bad != nil {
 		return nil, bad
 	}
-	files, err := fs.Glob(searchedFolders{root.FS(), searched}, filepath.ToSlash(local))
+	files, err := fs.Glob(limitedFolders{root.FS(), searched}, filepath.ToSlash(local))
 	files = slices.DeleteFunc(files, func(file string) bool {
-		f, bad := s.fileIn(filepath.FromSlash(file))
+		f, bad := s.openFile(filepath.FromSlash(file))
 		return strings.HasPrefix(path.Base(file), ".") || bad == nil && isMapping(f)
 	})
 	switch {
@@ -114,28 +114,28 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// searchedFolders are folders that are empty once too much was looked at.
-type searchedFolders struct {
+// limitedFolders is a file system whose folders appear empty after maxSearched entries.
+type limitedFolders struct {
 	fs.FS
 
 	searched *int
 }
 
 // ReadDir implements [fs.ReadDirFS].
-func (f searchedFolders) ReadDir(name string) ([]fs.DirEntry, error) {
-	*f.searched++
-	if info, err := fs.Stat(f.FS, name); err != nil || !info.IsDir() || *f.searched > maxSearched { // to open a pipe would wait
+func (lf limitedFolders) ReadDir(name string) ([]fs.DirEntry, error) {
+	*lf.searched++
+	if info, err := fs.Stat(lf.FS, name); err != nil || !info.IsDir() || *lf.searched > maxSearched { // opening a pipe would block
 		return nil, err //nolint:wrapcheck // see below
 	}
-	entries, err := fs.ReadDir(f.FS, name)
-	*f.searched += len(entries)
-	return entries, err //nolint:wrapcheck // nobody is told: what cannot be read matches nothing
+	entries, err := fs.ReadDir(lf.FS, name)
+	*lf.searched += len(entries)
+	return entries, err //nolint:wrapcheck // folders that cannot be read match nothing
 }
 
-// source is the file that an inclusion means: one that is read anyway, or another.
-func (r *reader) source(by inclusion, name string) (*source, *problem) {
+// includedSource returns the source of an included file: an existing one, or a new one that it queues.
+func (r *reader) includedSource(by inclusion, name string) (*source, *problem) {
 	local := filepath.FromSlash(name)
-	f, bad := by.source.fileIn(local)
+	f, bad := by.source.openFile(local)
 	if bad != nil {
 		return nil, bad
 	}
@@ -147,7 +147,7 @@ func (r *reader) source(by inclusion, name string) (*source, *problem) {
 	for _, s := range r.files {
 		if s.info != nil && os.SameFile(s.info, info) {
 			if s.passed == nil && s.declared == nil {
-				s.passed = by.vars // it was named as well, and is not read yet
+				s.passed = by.vars // also named by the user, and not read yet
 			}
 			return s, nil
 		}
@@ -161,7 +161,7 @@ func (r *reader) source(by inclusion, name string) (*source, *problem) {
 	return s, nil
 }
 
-// checkInclusions reports files that are included with values which they were not read with.
+// checkInclusions reports files that are included with other values than those with which they were read.
 func (r *reader) checkInclusions() {
 	for _, by := range r.inclusions {
 		for name, used := range by.of.declared {
@@ -172,12 +172,12 @@ func (r *reader) checkInclusions() {
 			}
 			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once"
 			conflict := problem{"conflict", summary, "give it one value, or call one of the variables otherwise"}
-			r.found.report(by.position(), schema.Include, conflict, other("the other value is at", used.position()))
+			r.found.report(by.position(), schema.Include, conflict, relatedPlace("the other value is at", used.position()))
 		}
 	}
 }
 
-// equal compares two values.
+// equal reports whether two values are equal.
 func (r *reader) equal(a, b *node) bool {
 	if a == b {
 		return true

@@ -9,9 +9,8 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// readJSON takes a field that is passed on as it is: a mapping of whatever JSON can
-// say, as JSON with sorted keys. Numbers keep their text; a scalar that is no
-// number in JSON is a text.
+// readJSON reads a field of free JSON. It returns the mapping as JSON with sorted keys. Numbers keep their text, and scalars that JSON has
+// no number for become texts.
 func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok bool) {
 	to := d.deref(name, n)
 	if to == nil {
@@ -21,7 +20,7 @@ func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok 
 		return "", textInstance(to), true
 	}
 	t := jsonTree{d: d, name: name}
-	root := t.value(n, 0)
+	root := t.decode(n, 0)
 	written, err := diag.JSON(root, "")
 	if err != nil && !t.failed {
 		t.report(n, problem{"bad-value", err.Error(), ""})
@@ -33,7 +32,7 @@ func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok 
 	return string(written), map[string]any{}, true
 }
 
-// jsonTree turns nodes into values of JSON.
+// jsonTree decodes nodes into values of JSON.
 type jsonTree struct {
 	d         *decoder
 	name      string
@@ -41,8 +40,8 @@ type jsonTree struct {
 	failed    bool
 }
 
-// value is what a node stands for.
-func (t *jsonTree) value(n *node, depth int) any {
+// decode returns the JSON value of a node.
+func (t *jsonTree) decode(n *node, depth int) any {
 	to, leave := t.ancestors.enter(n)
 	defer leave()
 	if to == nil {
@@ -62,7 +61,7 @@ func (t *jsonTree) value(n *node, depth int) any {
 		members = t.d.pairs(to)
 	}
 	if t.ancestors.aliases > 0 && (!t.d.budget.expand(len(members)+1) || t.failed) {
-		t.failed = true // told for the whole file
+		t.failed = true // reported once for the file
 		return nil
 	}
 	if to.Kind == mappingNode {
@@ -70,7 +69,7 @@ func (t *jsonTree) value(n *node, depth int) any {
 	}
 	list := make([]any, len(members))
 	for i, e := range members {
-		list[i] = t.value(e, depth+1)
+		list[i] = t.decode(e, depth+1)
 	}
 	return list
 }
@@ -85,12 +84,12 @@ func (t *jsonTree) mapping(pairs []*node, depth int) any {
 		}
 		if first, twice := keys[key.Value]; twice {
 			t.failed = true
-			t.d.twice(key.Value, first, written, t.path())
+			t.d.reportDuplicate(key.Value, first, written, t.path())
 			continue
 		}
 		keys[key.Value] = written
-		name, _ := t.text(written, key.Value).(string)
-		mapping[name] = t.value(value, depth+1)
+		name, _ := t.cleanText(written, key.Value).(string)
+		mapping[name] = t.decode(value, depth+1)
 	}
 	return mapping
 }
@@ -103,23 +102,23 @@ func (t *jsonTree) scalar(n *node) any {
 		if n.Style&quotedStyles == 0 && n.Tag == "!!bool" {
 			return strings.EqualFold(n.Value, "true")
 		}
-		return t.text(n, n.Value)
+		return t.cleanText(n, n.Value)
 	}
 }
 
-func (t *jsonTree) text(n *node, text string) any {
-	text = normalizeLineEnds(text)
-	if r, bad := controlCharacter(text); bad {
+func (t *jsonTree) cleanText(n *node, cleanText string) any {
+	cleanText = normalizeLineEnds(cleanText)
+	if r, bad := controlCharacter(cleanText); bad {
 		return t.report(n, problem{"control-character", t.name + " holds the control character " + runeName(r), "remove it"})
 	}
-	return text
+	return cleanText
 }
 
 func (t *jsonTree) path() string { return t.d.all.items.path(t.d.present.item) + "." + t.name }
 
-// report reports a node, which then has no value.
+// report reports a problem with a node, and returns nil as its value.
 func (t *jsonTree) report(n *node, p problem) any {
 	t.failed = true
-	t.d.tell(n, t.path(), p)
+	t.d.reportNode(n, t.path(), p)
 	return nil
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// kindInfo is what reading needs to know of a kind, worked out once from its descriptor.
+// kindInfo holds facts about a kind that reading needs. They are derived once from its descriptor.
 type kindInfo struct {
 	*resource.Kind
 	props      map[string]prop
 	names      []string        // of all properties, sorted
 	shorthand  *resource.Field // the field that a bare text gives
-	most       int             // how many of them the parent can have; 0 = any number
-	creatable  bool            // the documented service can create it: it is written once and must be complete
+	most       int             // how many objects of the kind a parent can have; 0 = any number
+	creatable  bool            // the documented service can create such objects, so they must be complete, and are not merged
 	natural    []*resource.Field
-	referenced bool // some field refers to this kind
-	refs       bool // has fields that refer to objects
+	referenced bool // a field of some kind refers to this kind
+	refs       bool // the kind has fields that refer to objects
 	selfRefs   []*resource.Field
 	sections   []section
 }
 
-// prop says what a property of an object is.
+// prop describes a property of an object.
 type prop struct {
 	what  propKind
 	field int // for isField: index in the kind's fields
 }
 
-// section is the list of one kind of an object's children.
+// section is a list of children of one kind inside an object.
 type section struct {
 	name string
 	kind *kindInfo
@@ -55,7 +55,7 @@ const (
 	isGroup
 )
 
-// kindSet holds every kind that a manifest lists, and those that fields name. Nothing changes it.
+// kindSet holds all kinds. It is not changed after it was made.
 type kindSet struct {
 	byName map[string]*kindInfo
 	top    map[string]*kindInfo // by section
@@ -69,7 +69,7 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
-		if k.KeyJoin != "" { // none of them alone tells it from others
+		if k.KeyJoin != "" { // no single field identifies such an object
 			s.byName[k.Name].natural = k.NaturalFields()[:1]
 		}
 	}
@@ -86,16 +86,17 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 		for i := range k.Fields {
 			if f := &k.Fields[i]; f.Ordinal { // each has another place
 				info.most = f.Max
+				// every object has another ordinal
 			}
 		}
 		if k.Section != "" {
-			info.describe(s)
+			info.addProperties(s)
 		}
 	}
 	return s
 })
 
-// naturalText returns the text that identifies an object by one of its natural fields, without the blanks that the service removes.
+// naturalText returns the text that identifies an object by a natural field, trimmed like the service trims it.
 func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
 	if k.KeyJoin != "" {
 		all, _ := k.DefaultKey(o.Text)
@@ -104,13 +105,13 @@ func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
 	return strings.TrimSpace(o.Text(f.Name))
 }
 
-// hasCustomFields reports whether objects of the kind have values of fields that others define.
+// hasCustomFields reports whether objects of the kind have values of custom fields.
 func (k *kindInfo) hasCustomFields() bool {
 	_, ok := k.CustomFields()
 	return ok
 }
 
-func (k *kindInfo) describe(s *kindSet) {
+func (k *kindInfo) addProperties(s *kindSet) {
 	k.props = map[string]prop{
 		schema.Key: {what: isKey}, schema.ObjectID: {what: isID},
 		schema.Previously: {what: isPreviously}, schema.Protect: {what: isProtect}, schema.Create: {what: isCreate},
@@ -128,7 +129,7 @@ func (k *kindInfo) describe(s *kindSet) {
 		if _, given := k.props[f.Group]; f.Group != "" && !given {
 			k.props[f.Group] = prop{what: isGroup}
 		}
-		k.refs = k.refs || f.IsRef() || f.Type == resource.CustomFields // which may turn out to
+		k.refs = k.refs || f.IsRef() || f.Type == resource.CustomFields // custom fields may turn out to be references
 		if f.IsRef() {
 			s.byName[f.Ref].referenced = true
 			if f.OrRef != "" {
@@ -157,7 +158,7 @@ func (k *kindInfo) describe(s *kindSet) {
 	k.shorthand, _ = k.Field(k.Short)
 }
 
-// field returns the field that is written as a property, such as name or relations.blocking.
+// field returns the field of a property, such as name or relations.blocking.
 func (k *kindInfo) field(property string) (*resource.Field, bool) {
 	if p, ok := k.props[property]; ok && p.what == isField {
 		return &k.Fields[p.field], true
@@ -165,7 +166,7 @@ func (k *kindInfo) field(property string) (*resource.Field, bool) {
 	return nil, false
 }
 
-// fieldNames are the names of the fields as they are written.
+// fieldNames returns the names of the fields as manifests write them.
 func (k *kindInfo) fieldNames() []string {
 	var names []string
 	for i := range k.Fields {
@@ -174,35 +175,35 @@ func (k *kindInfo) fieldNames() []string {
 	return names
 }
 
-// kindsWith name what has a property of that name, in the plural.
-func (s *kindSet) kindsWith(name string, except *kindInfo) []string {
+// kindsWith returns the plural names of the kinds that have a property.
+func (ks *kindSet) kindsWith(name string, except *kindInfo) []string {
 	var labels []string
 	for _, k := range resource.Kinds() {
-		if info := s.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
+		if info := ks.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
 			if _, ok := info.props[name]; ok {
 				labels = append(labels, diag.Plural(info.Noun()))
 			}
 		}
 	}
-	if slices.Contains(s.names, name) {
+	if slices.Contains(ks.names, name) {
 		labels = append(labels, "the document itself")
 	}
 	return labels
 }
 
-// mostPlaces is how many a hint names.
-const mostPlaces = 4
+// maxHintPlaces limits the kinds that a hint names.
+const maxHintPlaces = 4
 
-// placementHint names what carries a property of that name, for a hint.
-func (s *kindSet) placementHint(name string, except *kindInfo) string {
-	labels := s.kindsWith(name, except)
-	if len(labels) == 0 || len(labels) > mostPlaces {
+// placementHint returns a hint that names the kinds with such a property.
+func (ks *kindSet) placementHint(name string, except *kindInfo) string {
+	labels := ks.kindsWith(name, except)
+	if len(labels) == 0 || len(labels) > maxHintPlaces {
 		return ""
 	}
 	return "\"" + name + "\" belongs to " + enumerate(labels) + ": look at the indentation"
 }
 
-// enumerate joins words as a sentence does.
+// enumerate joins words with commas and "and".
 func enumerate(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -211,9 +212,9 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// foreign reports whether a document is surely no part of a manifest: no mapping, or one without any key of a manifest, or what could
-// be meant for one. version and vars are keys of other programs, too.
-func (s *kindSet) foreign(root *node) bool {
+// isOtherFormat reports whether a document certainly belongs to another program: it is not a mapping, or it has no key that resembles a key
+// of a manifest. The keys version and vars do not count, because other programs use them too.
+func (ks *kindSet) isOtherFormat(root *node) bool {
 	if root = resolved(root); root == nil || isNull(root) {
 		return false
 	}
@@ -221,7 +222,7 @@ func (s *kindSet) foreign(root *node) bool {
 		return true
 	}
 	version := ""
-	ours := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool {
+	ours := slices.DeleteFunc(slices.Clone(ks.names), func(name string) bool {
 		return slices.Contains([]string{schema.Version, schema.Vars, schema.Order}, name)
 	})
 	for key, value := range yamltext.Pairs(root.Content) {

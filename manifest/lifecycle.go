@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// policy is that of the object, which gets one.
-func (d *decoder) policy() *resource.Policy {
+// ensurePolicy returns the policy of the current object, and creates it if needed.
+func (d *decoder) ensurePolicy() *resource.Policy {
 	o := d.all.items[d.present.item].object
 	if o.Policy == nil {
 		o.Policy = &resource.Policy{}
@@ -19,10 +19,10 @@ func (d *decoder) policy() *resource.Policy {
 	return o.Policy
 }
 
-// allFields stands for every field.
+// allFields is the word for every field in ignore_changes.
 const allFields = "all"
 
-// readIgnore takes the fields that are people's.
+// readIgnore reads ignore_changes.
 func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 	fields, instance, ok := d.readTexts(name, n)
 	if ok {
@@ -32,9 +32,9 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 		p := k.props[field]
 		switch {
 		case field == allFields:
-			d.policy().IgnoreAll = true
+			d.ensurePolicy().IgnoreAll = true
 		case p.what == isField:
-			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
+			d.ensurePolicy().Ignore = append(d.ensurePolicy().Ignore, &k.Fields[p.field])
 		default:
 			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field),
 				cmp.Or(d.present.synonym(field), diag.DidYouMean(field, k.fieldNames())))
@@ -42,7 +42,7 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 	}
 }
 
-// readPreviously takes the keys that an object had before: a text, or a list of texts.
+// readPreviously reads the former keys of an object: a text, or a list of texts.
 func (d *decoder) readPreviously(name string, n *node) []string {
 	to := d.deref(name, n)
 	if to == nil {
@@ -61,13 +61,13 @@ func (d *decoder) readPreviously(name string, n *node) []string {
 	return keys
 }
 
-// readBool takes true or false.
+// readBool reads true or false.
 func (d *decoder) readBool(name string, n *node) *bool {
 	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
-	value := boolean(to)
+	value := jsonBoolean(to)
 	d.instance[name] = value
 	if set, ok := value.(bool); ok {
 		return &set
@@ -75,7 +75,7 @@ func (d *decoder) readBool(name string, n *node) *bool {
 	return nil
 }
 
-// joinLifecycle puts what a later document says of an object's coming and going to what an earlier one says.
+// joinLifecycle merges protect, previously, create, ignore_changes and on_drift of a later document into an earlier one.
 func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 	for _, key := range from.Previously {
 		if !slices.Contains(to.Previously, key) {
@@ -105,14 +105,14 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 	}
 }
 
-// checkPreviously reports keys that are said to be given up and are in use.
+// checkPreviously reports former keys that an object still has, or that two objects claim.
 func (a *assembly) checkPreviously() {
 	heirs := map[objectKey]int{}
 	for i, it := range a.kept() {
 		for _, key := range it.object.Previously {
 			if first, twice := heirs[objectKey{it.kind, it.parent, key}]; twice && first != i {
 				two := problem{"previously-twice", "two " + diag.Plural(it.kind.Noun()) + " had the key " + quote(key) + " before", "keep it where the object went"}
-				a.report(i, it.object.Position, "."+schema.Previously, two, other("the first is at", a.items[first].object.Position))
+				a.report(i, it.object.Position, "."+schema.Previously, two, relatedPlace("the first is at", a.items[first].object.Position))
 			}
 			heirs[objectKey{it.kind, it.parent, key}] = i
 			first, used := a.byKey[objectKey{it.kind, it.parent, key}]
@@ -124,7 +124,7 @@ func (a *assembly) checkPreviously() {
 				summary = quote(key) + " is the key that it has"
 			}
 			inUse := problem{"still-there", summary, "write a key there that nothing has any more"}
-			a.report(i, it.object.Position, "."+schema.Previously, inUse, other("it is at", a.items[first].object.Position))
+			a.report(i, it.object.Position, "."+schema.Previously, inUse, relatedPlace("it is at", a.items[first].object.Position))
 		}
 	}
 }

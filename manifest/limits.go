@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Limits bound what a manifest may cost. A zero field takes its default.
+// Limits bounds the resources that a manifest may use. A zero field stands for its default.
 type Limits struct {
 	FileBytes   int64 // size of one file; 256 MiB
-	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
-	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
+	ScalarBytes int   // size of one text, and of the file of a page; 5 MiB, the limit of the service for one request
+	Elements    int   // of all files together, approximately; 3 million, and at most what densityLimits allows
 	Depth       int   // of objects within objects, and of a field that holds JSON; 100
-	Expanded    int   // elements that aliases and merge keys add: 100,000 and twice the elements written; that templates stand for: 500,000 and twice
-	Findings    int   // findings that are told one by one; 100
+	Expanded    int   // elements that aliases and merge keys add: 100,000 plus twice the elements written; elements of expanded templates: 500,000 plus twice
+	Findings    int   // findings that are reported one by one; 100
 }
 
 func (l Limits) withDefaults() Limits {
@@ -25,12 +25,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// dense is how many elements and objects a text of that many bytes may have. They cost
-// memory, not the bytes: a list of commas some 500 bytes for each comma. An element is a
-// mark that may begin one, such as a colon, or a line without any. People and programs
-// write one for every twenty bytes, and an object for every forty. So much is allowed that
-// a megabyte takes no more than about 300 MB.
-func dense(bytes int64) (elements, objects int) {
+// densityLimits returns how many elements and objects a text of this size may contain. Elements use memory, not bytes: a list of commas
+// uses about 500 bytes for each comma. An element is a character that may begin one, such as a colon, or a line without such a character.
+// Real manifests have one element for every twenty bytes, and one object for every forty. With these limits a megabyte uses at most about
+// 300 MB.
+func densityLimits(bytes int64) (elements, objects int) {
 	return 100_000 + int(bytes/5), 50_000 + int(bytes/16)
 }
 
@@ -45,17 +44,17 @@ func bytesText(n int64) string {
 
 func runeName(r rune) string { return fmt.Sprintf("U+%04X", r) }
 
-// budget is what the files of one call of Load may cost, and cost so far.
+// budget counts the resources that the files of one call of Load use, and holds their limits.
 type budget struct {
 	limits   Limits
 	spent    spending
 	expanded int64 // elements reached through aliases and merge keys
-	exceeded bool  // the limit on them was passed, which is told once a file
-	filled   int64 // elements that templates stand for
-	overfull bool  // the limit on them was passed
+	exceeded bool  // the limit on them was exceeded in the current file
+	filled   int64 // elements of expanded templates
+	overfull bool  // the limit on them was exceeded
 }
 
-// What templates make, and what is searched for that, counts as an element where it is so many bytes of text, or pairs of a mapping.
+// Expanding a template counts as one element for so many bytes of text, or pairs of a mapping.
 const (
 	elementBytes  = 64
 	matchedBytes  = 256
@@ -63,23 +62,23 @@ const (
 	searchedPairs = 32
 )
 
-// fill counts elements that templates stand for, and reports whether that is still within the limit: about 50,000 objects of ten.
+// fill counts elements of expanded templates, and reports whether the limit allows them: about 50,000 objects of ten elements.
 func (b *budget) fill(elements int) bool {
 	b.filled += int64(elements)
-	b.overfull = b.overfull || b.filled > b.allowed(500_000)
+	b.overfull = b.overfull || b.filled > b.expansionLimit(500_000)
 	return !b.overfull
 }
 
-// expand counts what aliases and merge keys add, and reports whether it is still within the limit.
+// expand counts elements that aliases and merge keys add, and reports whether the limit allows them.
 func (b *budget) expand(elements int) bool {
 	b.expanded += int64(elements)
-	within := b.expanded <= b.allowed(100_000)
+	within := b.expanded <= b.expansionLimit(100_000)
 	b.exceeded = b.exceeded || !within
 	return within
 }
 
-// allowed is how many elements may come of those that are written: so many in any case, and twice these.
-func (b *budget) allowed(anyway int64) int64 {
+// expansionLimit returns the limit on added elements: a fixed number plus twice the written elements.
+func (b *budget) expansionLimit(anyway int64) int64 {
 	if b.limits.Expanded > 0 {
 		return int64(b.limits.Expanded)
 	}

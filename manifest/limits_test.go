@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-func TestWhatTheServiceCanHaveAFewOfOnlyIsCounted(t *testing.T) {
+func TestMoreObjectsThanTheServiceAllowsAreAnError(t *testing.T) {
 	t.Parallel()
 	points := func(n int) string {
 		list := make([]string, n)
@@ -39,7 +39,7 @@ func TestWhatTheServiceCanHaveAFewOfOnlyIsCounted(t *testing.T) {
 	}
 }
 
-func TestFindingsThatFollowFromAnotherAreNotTold(t *testing.T) {
+func TestFindingsThatFollowFromAnotherAreNotReported(t *testing.T) {
 	t.Parallel()
 	const web = "version: 1\nprojects: [{identifier: WEB, name: Web, "
 	for text, want := range map[string]string{
@@ -62,13 +62,13 @@ func TestFindingsThatFollowFromAnotherAreNotTold(t *testing.T) {
 	}
 }
 
-func TestWithoutTheServiceANewProjectHasWhatItsManifestListsAlone(t *testing.T) {
+func TestOfflineANewProjectHasOnlyWhatItsManifestLists(t *testing.T) {
 	t.Parallel()
 	const items = "work_items: [{name: A, state: Waiting, labels: [bug], type: Story, cycle: S1, modules: [m]}, {name: B, state: Todo, labels: [bug]}]"
 	for head, want := range map[string]int{
 		"identifier: WEB, name: Web": 5,
 		"identifier: WEB, name: Web, states: [{name: Waiting}], labels: [{name: other}]": 4,
-		"identifier: WEB": 0, // it can be one that is there only
+		"identifier: WEB": 0, // with an identifier the project may exist already
 		"identifier: WEB, name: Web, create: false": 0,
 		"id: 8a234ec6-0000-4000-8000-000000000000":  0,
 	} {

@@ -14,44 +14,44 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// Options say what a manifest is read with.
+// Options controls how manifests are read.
 type Options struct {
-	Stdin     io.Reader // what "-" reads
-	Dir       string    // the folder that files are named from there; "" = the current one
+	Stdin     io.Reader // the reader for "-"
+	Dir       string    // the folder of file names in a manifest from standard input; "" = the current one
 	Workspace string    // from a flag or the environment; overrides the document's
-	// AllowEmpty takes manifests that hold nothing for what they say, as is wanted where
-	// what they held before is to be deleted. Without it they are an error: a mistake is likelier.
+	// AllowEmpty accepts manifests without objects. They are the way to delete everything; without this option they are an error, because
+	// they are more likely a mistake.
 	AllowEmpty bool
 	Limits     Limits
-	Variables  map[string]string   // values of variables that documents declare, by name
-	Getenv     func(string) string // reads the environment variables that documents name; "" = not set
-	// Edited is what files are taken to hold, by name, before it is written: manifests as they were named, others within
-	// the manifest's folder.
+	Variables  map[string]string   // values of declared variables, by name
+	Getenv     func(string) string // returns environment variables; "" = not set
+	// Edited replaces the contents of files, by name: manifests by the name that the user gave, other files by their name in the manifest's
+	// folder.
 	Edited map[string][]byte
-	// Origins also tells where the texts stand that references lead to.
+	// Origins records where the texts come from that references were replaced by.
 	Origins bool
-	// Offline also reports what a plan would say of objects that are still to be created: nobody asks the service.
+	// Offline also reports findings about objects to be created that otherwise a plan would report.
 	Offline bool
 }
 
-// Manifest is what all documents together want.
+// Manifest holds the objects and settings of all documents.
 type Manifest struct {
-	Owner             resource.Owner // "" where no document names one
-	Workspace         string         // "" where neither the options nor a document name one
-	WorkspacePosition diag.Position  // where a document names it; zero if the options do
-	Order             string         // one of [schema.Orders], "" where no document says it
-	// Objects holds parents before children, otherwise in the order in which they are written.
-	// A work item that is written inside another comes after it.
+	Owner             resource.Owner // "" = no document has one
+	Workspace         string         // "" = neither the options nor a document have one
+	WorkspacePosition diag.Position  // its position in a document; zero if the options have it
+	Order             string         // one of [schema.Orders]; "" = no document has one
+	// Objects holds parents before children, otherwise in the order in which they are written. A nested work item comes after the outer
+	// one.
 	Objects []*resource.Object
-	Files   []string // what was read
-	Skipped []string // files of folders that are no manifests
-	Tables  []string // CSV files that they name and that were read, sorted
-	// Environment holds the environment variables that the manifests name, by name.
+	Files   []string // the manifests that were read
+	Skipped []string // files of folders that are not manifests
+	Tables  []string // sorted names of the CSV files that were read
+	// Environment holds the environment variables that the manifests read, by name.
 	Environment map[string]string
-	Dir         string // folder of the first manifest, "." for standard input
+	Dir         string // folder of the first manifest; "." for standard input
 }
 
-// RenameSources gives the manifests other names where the objects say in which they stand.
+// RenameSources replaces the file names of all objects.
 func (m *Manifest) RenameSources(names map[string]string) {
 	for _, o := range m.Objects {
 		var files []string
@@ -62,21 +62,20 @@ func (m *Manifest) RenameSources(names map[string]string) {
 	}
 }
 
-// Load reads, merges and checks manifests. Each name is a file, a directory
-// (its *.yaml and *.yml, sorted, without hidden ones and those that are no manifests) or "-" for standard input. The findings are in
-// the order of their places. Unless one of them is an error, the manifest is
-// complete; otherwise it holds no objects.
+// Load reads, merges and checks manifests. Each name is a file, a folder or "-" for standard input. Of a folder, it reads the *.yaml and
+// *.yml files that are manifests, sorted and without hidden ones. The findings are sorted by position. If one of them is an error, the
+// manifest has no objects; otherwise it is complete.
 func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
 	m := &Manifest{Dir: "."}
 	checker := schema.New()
 	limits := opts.Limits.withDefaults()
-	found := &findings{max: limits.Findings, told: map[findingKey]bool{}}
+	found := &findings{max: limits.Findings, reported: map[findingKey]bool{}}
 	if len(names) == 0 {
 		found.report(diag.Position{}, "", problem{"no-manifest", "no manifest is named", "name one with -f"})
 	}
 	given := &variables{
 		values: opts.Variables, getenv: opts.Getenv,
-		read: map[string]string{}, tables: map[string]*value{}, readTables: map[string]bool{},
+		read: map[string]string{}, tables: map[string]*fileNode{}, readTables: map[string]bool{},
 	}
 	if given.getenv == nil {
 		given.getenv = func(string) string { return "" }
@@ -86,13 +85,13 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		files: files, given: given, kinds: everyKind(), checker: checker, budget: &budget{limits: limits}, found: found,
 		complete: !found.hasErrors(), tellsOrigins: opts.Origins,
 	}
-	for i := 0; i < len(r.files); i++ { // which grow by what they include
+	for i := 0; i < len(r.files); i++ { // includes make the list grow
 		s := r.files[i]
-		s.takeEdited(opts.Edited)
+		s.useEdits(opts.Edited)
 		if i == 0 {
 			m.Dir = filepath.Clean(s.dir)
 		}
-		if r.file(ctx, s) {
+		if r.readSource(ctx, s) {
 			m.Files = append(m.Files, s.name)
 		} else {
 			m.Skipped = append(m.Skipped, s.name)
@@ -140,32 +139,32 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	return m, found.diagnostics()
 }
 
-// reader reads files, and decodes what it finds in them.
+// reader reads files, and holds the state of one call of Load.
 type reader struct {
-	files      []*source // to be read, in this order
+	files      []*source // to read, in this order
 	inclusions []inclusion
-	searched   int   // entries of folders, for patterns of what is included, and for pages
-	pageBytes  int64 // bytes of the pages of folders
+	searched   int   // folder entries that were searched for includes and pages
+	pageBytes  int64 // total size of the pages of folders
 	all        collection
 	given      *variables
 	kinds      *kindSet
 	checker    *schema.Checker
 	budget     *budget
 	found      *findings
-	// tellsOrigins is set if somebody wants to know where the texts stand that references lead to.
+	// tellsOrigins is set if the origins of replaced texts are recorded.
 	tellsOrigins bool
-	complete     bool // everything could be read: what is not there is in no manifest
+	complete     bool // everything could be read, so an object that was not found is in no manifest
 }
 
-// file reads one file: it collects the objects of its documents, then decodes them. It returns whether the file is a manifest.
-func (r *reader) file(ctx context.Context, s *source) bool {
+// readSource reads one file: it collects the objects of its documents and decodes them. It returns whether the file is a manifest.
+func (r *reader) readSource(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	p := &pass{reader: r, source: s, memo: map[*node][]*node{}}
 	if r.tellsOrigins {
 		p.origins = map[*node][]diag.Position{}
 	}
-	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}, declared: map[string]value{}}
-	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
+	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}, declared: map[string]fileNode{}}
+	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.addDocument)
 	if complete && !c.isManifest() {
 		return false
 	}
@@ -174,21 +173,21 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	for _, by := range c.includes {
 		r.include(by)
 	}
-	if complete && c.notEmpty && !c.hasVersion {
+	if complete && c.hasContent && !c.hasVersion {
 		r.found.report(diag.Position{File: s.name}, "",
 			problem{"missing-version", "the manifest does not say its version", "begin it with version: 1"})
 	}
-	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
+	if r.all.tooManyObjects || r.budget.exceeded { // what exceeds a limit is not decoded
 		r.all.items, r.complete = r.all.items[:first], false
 	}
 	d := &decoder{pass: p, freeNodes: !anchors && !c.expanded, files: []string{s.name}, unbound: map[string]*resource.Field{}}
 	for i := first; i < len(r.all.items); i++ {
 		it := &r.all.items[i]
 		d.present = properties{pass: p, item: i, kind: it.kind}
-		r.found.made = it.made
-		d.item(it)
+		r.found.element = it.made
+		d.decodeItem(it)
 	}
-	r.found.made = nil
+	r.found.element = nil
 	if r.budget.exceeded {
 		r.budget.exceeded = false
 		tooMany := problem{
@@ -200,7 +199,7 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	return true
 }
 
-// emptyManifest reports that nothing is in any of the manifests.
+// emptyManifest returns the problem that no manifest has objects.
 func emptyManifest(files int) problem {
 	const hint = "list the contents of the workspace, for example under projects:"
 	if files > 1 {
@@ -209,30 +208,30 @@ func emptyManifest(files int) problem {
 	return problem{"empty", "there is nothing in the manifest", hint}
 }
 
-// item is one object as it was found in a document.
+// item is one object of a document.
 type item struct {
 	object     *resource.Object
 	kind       *kindInfo
-	node       *node // a mapping, or the text that stands for one; nil once it is decoded
+	node       *node // a mapping, or the short text for one; nil after decoding
 	source     *source
 	line       int
 	column     int
-	parent     int // item that it lives in, -1 = the workspace
-	outer      int // item of the same kind that it is written inside, or -1
-	index      int // place in the list that it is written in
+	parent     int // the item that contains it; -1 = the workspace
+	outer      int // the item of the same kind that it is nested in, or -1
+	index      int // index in its list
 	document   int
 	mergedInto int       // the item that it was merged into, or -1
-	ok         bool      // it was decoded and nothing is wrong with its own fields
-	hasKey     bool      // the key was written
+	ok         bool      // decoded, and without an error in its own fields
+	hasKey     bool      // the key is written
 	merges     bool      // the mapping has merge keys
-	made       *element  // that it was made for; nil = it is written as it is
-	page       *pageFile // that it is; nil = a manifest writes it
+	made       *element  // the for_each element of the object; nil = no for_each
+	page       *pageFile // the page file of the object; nil = it is written in a manifest
 }
 
-// items are the objects of all documents.
+// items holds the objects of all documents.
 type items []item
 
-// listPath is the path of a section in the document.
+// listPath returns the path of a section in its document.
 func (list items) listPath(parent, outer int, name string) string {
 	switch {
 	case outer >= 0:
@@ -244,16 +243,16 @@ func (list items) listPath(parent, outer int, name string) string {
 	}
 }
 
-// path is the place of an object in its document, such as projects[0].work_items[3].
+// path returns the path of an object in its document, such as projects[0].work_items[3].
 func (list items) path(i int) string {
 	it := &list[i]
 	return list.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
 }
 
-// objects gives the objects in their order, each once.
+// objects returns the merged objects in their order, with the values and objects that they imply.
 func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 	list, implied := make([]*resource.Object, 0, len(a.items)), []*resource.Object(nil)
-	holders := map[objectKey]*resource.Object{} // of switches, in what needs them
+	holders := map[objectKey]*resource.Object{} // objects with feature flags
 	for _, it := range a.kept() {
 		if it.kind.Singleton {
 			holders[objectKey{kind: it.kind, parent: it.parent}] = it.object
@@ -261,7 +260,7 @@ func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 	}
 	for _, it := range a.kept() {
 		o := it.object
-		if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
+		if o.Source == nil { // otherwise Localize does it
 			o.MoveHeader()
 		}
 		for _, s := range o.Switches() {
@@ -288,8 +287,8 @@ func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 	return append(list, implied...)
 }
 
-// imply gives an object a value for a field, unless the manifest gives it: switches on what another needs, such as cycle_view,
-// or names that as the one in use.
+// imply adds a value that another object needs, unless the manifest sets the field. Examples are a feature flag such as cycle_view, or the
+// estimate in use.
 func imply(on, o *resource.Object, f *resource.Field, v resource.Value) {
 	if on.Writes(f) {
 		return
@@ -298,7 +297,7 @@ func imply(on, o *resource.Object, f *resource.Field, v resource.Value) {
 	on.Values = insert(on, v)
 }
 
-// impliedHolder is the Singleton beside an object that holds the switch which the object needs.
+// impliedHolder returns a new singleton beside an object. It holds the feature flag that the object needs.
 func impliedHolder(k *resource.Kind, o *resource.Object) *resource.Object {
 	key, _ := k.DefaultKey(nil)
 	holder := &resource.Object{

@@ -26,7 +26,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// schemaCodes are the findings that the JSON Schema can make as well.
+// schemaCodes lists the findings that the JSON Schema can make too.
 var schemaCodes = []string{ //nolint:gochecknoglobals // a constant list
 	"unknown-field", "wrong-type", "bad-value", "not-clearable", "too-long", "bad-date", "bad-color", "bad-url", "exclusive", "missing-field",
 	"bad-object-key", "bad-id", "bad-identifier", "bad-version", "bad-workspace", "bad-variable",
@@ -155,7 +155,7 @@ func TestLoadAndTheWholeSchemaAgree(t *testing.T) {
 	}
 }
 
-// instance is a document as an editor sees it.
+// instance returns a document in the form in which an editor checks it.
 func instance(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -188,7 +188,7 @@ func instance(n *yaml.Node) any {
 	return nil
 }
 
-// What a manifest wants does not depend on the order in which its files are named.
+// TestTheOrderOfFilesDoesNotMatter compares the objects for every order of the files.
 func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/merge.txtar")
@@ -245,18 +245,18 @@ func TestTheSameFileNamedTwiceIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestTheWorkspace(t *testing.T) {
+func TestTheWorkspaceOfTheOptionsOverridesTheDocument(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text, option, want, code string
 	}{
-		"of the document":                     {"workspace: acme", "", "acme", ""},
-		"of the options":                      {"workspace: acme", "other", "other", ""},
-		"of nothing":                          {"projects:", "", "", ""},
-		"that is no slug":                     {"projects:", "a/b", "a/b", "bad-workspace"},
-		"the same in two documents":           {"workspace: acme\n---\nworkspace: acme", "", "acme", ""},
-		"different in two documents":          {"workspace: acme\n---\nworkspace: other", "", "acme", "conflict"},
-		"of one document, not of the another": {"projects:\n---\nworkspace: acme", "", "acme", ""},
+		"the document gives the workspace":           {"workspace: acme", "", "acme", ""},
+		"the options override the document":          {"workspace: acme", "other", "other", ""},
+		"without either there is no workspace":       {"projects:", "", "", ""},
+		"an option that is not a slug is an error":   {"projects:", "a/b", "a/b", "bad-workspace"},
+		"two documents can give the same one":        {"workspace: acme\n---\nworkspace: acme", "", "acme", ""},
+		"two documents with different ones conflict": {"workspace: acme\n---\nworkspace: other", "", "acme", "conflict"},
+		"one of two documents gives the workspace":   {"projects:\n---\nworkspace: acme", "", "acme", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,7 +271,7 @@ func TestTheWorkspace(t *testing.T) {
 	}
 }
 
-func TestReadingEndsWithTheContextAndWithTheInput(t *testing.T) {
+func TestReadingStopsWhenTheContextOrTheInputEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -340,7 +340,7 @@ func index(k *resource.Kind, f *resource.Field) int {
 	return -1
 }
 
-// The example of each kind, written where objects of the kind live, is a valid manifest.
+// TestTheExampleOfEachKindIsValid writes the example of each kind into its parent.
 func TestTheExampleOfEachKindIsValid(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
@@ -404,7 +404,7 @@ func TestAnObjectListsEveryFileThatHasIt(t *testing.T) {
 	}
 }
 
-func TestAManifestSaysItsVersionAndHoldsSomething(t *testing.T) {
+func TestAManifestNeedsAVersionAndAnObject(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text  string
@@ -439,7 +439,7 @@ func TestAManifestSaysItsVersionAndHoldsSomething(t *testing.T) {
 	}
 }
 
-func TestTheReportedCyclesAreTheSameEachTime(t *testing.T) {
+func TestTheReportedCyclesAreAlwaysTheSame(t *testing.T) {
 	t.Parallel()
 	const text = `version: 1
 projects:
@@ -455,7 +455,7 @@ projects:
 	}
 }
 
-// whole is the published schema, against which an editor checks a document at once.
+// whole is the published schema, with which an editor checks a whole document.
 //
 //nolint:gochecknoglobals // computed once
 var whole = sync.OnceValue(func() *jsonschema.Schema {
@@ -468,7 +468,7 @@ var whole = sync.OnceValue(func() *jsonschema.Schema {
 	return compiler.MustCompile("planform.schema.json")
 })
 
-// TestFeaturesAreAMappingThatManifestsShare: each says what it needs, and what others need is switched on beside it.
+// TestFeaturesAreAMappingThatManifestsShare checks that documents add to one mapping, and that needed features are switched on.
 func TestFeaturesAreAMappingThatManifestsShare(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,10 +8,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Localize takes out of the objects what means something only where a document comes from, once it is
-// known where the manifest goes: IDs, and readable identifiers that the service gives. isTarget tells whether
-// a source is where it goes. References to such a name that no object of the manifest bears are moved to
-// [resource.Object.Omitted]. The findings say once for each source what is not looked up.
+// Localize removes IDs and identifiers that belong to another workspace than the one that the manifest is applied to. isTarget reports
+// whether a source is that workspace. References by such a name are moved to [resource.Object.Omitted] if no object of the manifest has the
+// name. The findings contain one warning for each other source.
 func (m *Manifest) Localize(isTarget func(resource.Source) bool) diag.List {
 	l := localizer{
 		isTarget: isTarget, here: map[*resource.Source]bool{},
@@ -41,42 +40,42 @@ func (m *Manifest) Localize(isTarget func(resource.Source) bool) diag.List {
 	return found
 }
 
-// localizer counts what it takes out.
+// localizer counts the names that it removes.
 type localizer struct {
 	isTarget         func(resource.Source) bool
 	here             map[*resource.Source]bool
-	sources          []*resource.Source // other than where the manifest goes, in the order in which they are met
+	sources          []*resource.Source // other workspaces, in the order of their first use
 	ids, identifiers map[*resource.Source]int
 }
 
-// isElsewhere reports whether a source is another one than where the manifest goes.
-func (l *localizer) isElsewhere(s *resource.Source) bool {
+// isElsewhere reports whether a source is another workspace than the target.
+func (lo *localizer) isElsewhere(s *resource.Source) bool {
 	if s == nil {
 		return false
 	}
-	here, known := l.here[s]
+	here, known := lo.here[s]
 	if !known {
-		here = l.isTarget(*s)
-		l.here[s] = here
+		here = lo.isTarget(*s)
+		lo.here[s] = here
 		if !here {
-			l.sources = append(l.sources, s)
+			lo.sources = append(lo.sources, s)
 		}
 	}
 	return !here
 }
 
-func (l *localizer) object(o *resource.Object) {
-	if !l.isElsewhere(o.Source) {
+func (lo *localizer) object(o *resource.Object) {
+	if !lo.isElsewhere(o.Source) {
 		o.Exported = o.Source != nil && o.ID+o.Identifier != ""
 		o.Source = nil
 	} else if o.ID+o.Identifier != "" {
 		o.Origin = &resource.Origin{Source: *o.Source, ID: o.ID, Identifier: o.Identifier}
 		if o.ID != "" {
-			l.ids[o.Source]++
+			lo.ids[o.Source]++
 			o.ID = ""
 		}
 		if o.Identifier != "" && o.Kind.Numbered() {
-			l.identifiers[o.Source]++
+			lo.identifiers[o.Source]++
 			o.Identifier = ""
 		}
 	}
@@ -84,7 +83,7 @@ func (l *localizer) object(o *resource.Object) {
 	kept := o.Values[:0]
 	for _, v := range o.Values {
 		refs := len(v.Refs)
-		v.Refs = slices.DeleteFunc(v.Refs, func(ref resource.Reference) bool { return l.omits(o, v.Field, &ref) })
+		v.Refs = slices.DeleteFunc(v.Refs, func(ref resource.Reference) bool { return lo.omits(o, v.Field, &ref) })
 		if len(v.Refs) > 0 || refs == 0 {
 			kept = append(kept, v)
 		}
@@ -92,9 +91,9 @@ func (l *localizer) object(o *resource.Object) {
 	o.Values = kept
 }
 
-// omits takes a reference out that names nothing where the manifest goes.
-func (l *localizer) omits(o *resource.Object, f *resource.Field, ref *resource.Reference) bool {
-	if ref.Target != nil || !l.isElsewhere(ref.Source) {
+// omits reports whether a reference has no meaning in the target workspace, and lists it as omitted.
+func (lo *localizer) omits(o *resource.Object, f *resource.Field, ref *resource.Reference) bool {
+	if ref.Target != nil || !lo.isElsewhere(ref.Source) {
 		return false
 	}
 	k := resource.MustLookup(f.Ref)

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-func TestTheMappingOfConvertBesideManifestsIsNoneOfThem(t *testing.T) {
+func TestTheMappingOfConvertIsNotReadAsAManifest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

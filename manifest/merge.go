@@ -19,59 +19,59 @@ type objectKey struct {
 	key    string
 }
 
-// identityKey is an ID or a readable identifier, and where it is one.
+// identityKey identifies an object by its ID or readable identifier, together with the source in which that is valid.
 type identityKey struct {
 	kind   *kindInfo
 	source *resource.Source
 	text   string
 }
 
-// assembly is the objects after what several documents say of one was put together.
+// assembly holds the objects while the documents are merged and checked.
 type assembly struct {
 	items items
 	found *findings
-	byKey map[objectKey]int   // of items, by kind, parent and key
-	byID  map[identityKey]int // of items, by ID and by readable identifier
+	byKey map[objectKey]int   // items by kind, parent and key
+	byID  map[identityKey]int // items by ID and by readable identifier
 }
 
-// kept are the items that were not merged into others, by their places. What is found meanwhile is told with the element
-// that the item was made for.
+// kept yields the items that were not merged into others, with their indices. During the iteration, findings name the for_each element of
+// the item.
 func (a *assembly) kept() iter.Seq2[int, *item] {
 	return func(yield func(int, *item) bool) {
-		defer func(before *element) { a.found.made = before }(a.found.made)
+		defer func(before *element) { a.found.element = before }(a.found.element)
 		for i := range a.items {
 			it := &a.items[i]
-			if a.found.made = it.made; it.mergedInto < 0 && !yield(i, it) {
+			if a.found.element = it.made; it.mergedInto < 0 && !yield(i, it) {
 				return
 			}
 		}
 	}
 }
 
-// report reports an object, or the part of it that path names.
+// report reports an error at an object, or at the part of it that path names.
 func (a *assembly) report(i int, at diag.Position, path string, p problem, others ...diag.Related) {
-	a.tell(diag.Error, i, at, path, p, others...)
+	a.addFinding(diag.Error, i, at, path, p, others...)
 }
 
 func (a *assembly) warn(i int, at diag.Position, path string, p problem, others ...diag.Related) {
-	a.tell(diag.Warning, i, at, path, p, others...)
+	a.addFinding(diag.Warning, i, at, path, p, others...)
 }
 
-func (a *assembly) tell(severity diag.Severity, i int, at diag.Position, path string, p problem, others ...diag.Related) {
+func (a *assembly) addFinding(severity diag.Severity, i int, at diag.Position, path string, p problem, others ...diag.Related) {
 	a.found.add(diag.Diagnostic{
 		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: a.address(i),
 		Summary: p.summary, Hint: p.hint, Related: others,
 	})
 }
 
-// merge gives every object its key and address, and puts together what several documents say of one object.
+// merge gives every object its key and address, and merges the objects that several documents describe.
 func merge(items items, found *findings) *assembly {
 	a := &assembly{items: items, found: found, byKey: make(map[objectKey]int, len(items)), byID: map[identityKey]int{}}
 	names := map[objectKey]int{}
 	var merged []int
 	for i := range a.items {
 		it := &a.items[i]
-		a.found.made = it.made
+		a.found.element = it.made
 		if it.parent >= 0 && a.items[it.parent].mergedInto >= 0 {
 			it.parent = a.items[it.parent].mergedInto
 			it.object.Parent = a.items[it.parent].object
@@ -109,17 +109,17 @@ func merge(items items, found *findings) *assembly {
 			}
 		}
 	}
-	a.found.made = nil
-	for _, first := range merged { // an ID may have come with a later document
+	a.found.element = nil
+	for _, first := range merged { // a later document may have given the object an ID
 		a.checkUnique(names, &a.items[first], first)
 	}
 	return a
 }
 
-// noKey begins the key of an object whose key is not known.
+// noKey begins the placeholder key of an object without a key.
 const noKey = "?"
 
-// address returns the address of an item, or "" if its key or the key of a parent is not known.
+// address returns the address of an item, or "" if the item or one of its parents has no key.
 func (a *assembly) address(i int) string {
 	for at := i; at >= 0; at = a.items[at].parent {
 		if strings.HasPrefix(a.items[at].object.Key, noKey) {
@@ -137,7 +137,7 @@ func (a *assembly) setAddress(it *item) {
 	it.object.Address = it.object.Parent.Address.Child(it.kind.Name, it.object.Key)
 }
 
-// deriveKey gives the object a key if none is written, and reports from what.
+// deriveKey gives an object without a key a key from its fields, and returns the name of the field.
 func (a *assembly) deriveKey(i int) (from string) {
 	it := &a.items[i]
 	o := it.object
@@ -163,7 +163,7 @@ func (a *assembly) deriveKey(i int) (from string) {
 		o.Key = o.ID
 		return schema.ObjectID
 	}
-	o.Key = noKey + strconv.Itoa(i) // whatever it is, it equals no other
+	o.Key = noKey + strconv.Itoa(i) // differs from every other key
 	if it.ok {
 		a.report(i, o.Position, "", problem{
 			"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
@@ -173,7 +173,7 @@ func (a *assembly) deriveKey(i int) (from string) {
 	return ""
 }
 
-// reportDuplicateKey reports two objects with one key.
+// reportDuplicateKey reports two objects with the same key.
 func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 	it, one := &a.items[i], &a.items[first]
 	p := problem{
@@ -189,21 +189,21 @@ func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 			p.summary, p.hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
 		}
 	}
-	where := other("the first is at", one.object.Position)
+	where := relatedPlace("the first is at", one.object.Position)
 	if one.made != nil && one.object.Position == it.object.Position {
-		where = other("the first is made for", one.made.value.position())
+		where = relatedPlace("the first is made for", one.made.value.position())
 	}
 	a.report(i, it.object.Position, "", p, where)
 }
 
-// checkUnique reports an object with an ID, an identifier or a name that another has.
+// checkUnique reports an object if another one has the same ID, identifier or name.
 func (a *assembly) checkUnique(names map[objectKey]int, it *item, i int) {
 	a.checkUniqueID(it, i, it.object.ID)
 	a.checkUniqueID(it, i, it.object.Identifier)
 	a.checkUniqueName(names, it, i)
 }
 
-// checkUniqueID reports a second object with the same ID or identifier.
+// checkUniqueID reports the second object with an ID or identifier.
 func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	if id == "" {
 		return
@@ -216,18 +216,17 @@ func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	}
 	one := a.items[first].object
 	if first == i || a.byKey[objectKey{it.kind, it.parent, it.object.Key}] != i {
-		return // the same one, or reported for its key
+		return // the same object, or its key was reported
 	}
 	hint := "write each object once"
 	if !it.kind.creatable {
 		hint = "to add to the first, write key: " + one.Key
 	}
 	twin := problem{"duplicate-id", "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), hint}
-	a.report(i, it.object.Position, "", twin, other("the first is at", one.Position))
+	a.report(i, it.object.Position, "", twin, relatedPlace("the first is at", one.Position))
 }
 
-// checkUniqueName reports two objects of one name, if their kind is recognised by it or
-// the service refuses the second.
+// checkUniqueName reports two objects with the same name if their kind is identified by name, or the service refuses the second one.
 func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	if it.kind.AdoptOnRequestOnly {
 		return
@@ -245,7 +244,7 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 			continue
 		}
 		if a.items[first].object.Key == it.object.Key {
-			continue // the same one, or reported for its key
+			continue // the same object, or its key was reported
 		}
 		hint := "they are told apart by it: change one, or give an id"
 		switch {
@@ -255,18 +254,18 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 			hint = "they are told apart by it: begin one with another heading, or rename it"
 		}
 		namesake := problem{"duplicate-name", "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), hint}
-		a.report(i, it.object.Position, "", namesake, other("the first is at", a.items[first].object.Position))
+		a.report(i, it.object.Position, "", namesake, relatedPlace("the first is at", a.items[first].object.Position))
 	}
 }
 
-// join adds the fields of a later document to those of an earlier one.
+// join merges a later object into an earlier one.
 func (a *assembly) join(first, i int) {
 	to, from := a.items[first].object, a.items[i].object
 	a.joinIdentity(first, i, to, from)
 	a.joinLifecycle(i, to, from)
 	for _, file := range from.Files {
 		if at, found := slices.BinarySearch(to.Files, file); !found {
-			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // the objects of a file share the list
+			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // the objects of a file share the list, so it is copied
 		}
 	}
 	for n := range from.Values {
@@ -276,7 +275,7 @@ func (a *assembly) join(first, i int) {
 		case !ok:
 			if had := alternative(to, v.Field); had != nil {
 				both := problem{"exclusive", had.Field.Name + " and " + v.Field.Name + " are alternatives", "keep one of them"}
-				a.report(i, v.Position, "."+v.Field.Name, both, other(had.Field.Name+" is at", had.Position))
+				a.report(i, v.Position, "."+v.Field.Name, both, relatedPlace(had.Field.Name+" is at", had.Position))
 				continue
 			}
 			to.Values = insert(to, *v)
@@ -290,13 +289,13 @@ func (a *assembly) join(first, i int) {
 	a.items[first].ok = a.items[first].ok && a.items[i].ok
 }
 
-// addMembers adds references to a list. One that the list has, in any case, is not added again, and has one role at most. That an ID
-// and an e-mail address are one person, the service alone knows.
+// addMembers adds references to a list. References that differ only in case are one member. A member has at most one role. An ID and an
+// e-mail address of one person count as two members.
 func (a *assembly) addMembers(i int, to *resource.Value, refs []resource.Reference) {
 	index := map[string]int{}
 	position := func(ref *resource.Reference, next int) int {
 		text := ref.Text
-		if to.Field.Ref == "member" { // whom the service finds in any case
+		if to.Field.Ref == "member" { // the service ignores the case of e-mail addresses
 			text = strings.ToLower(strings.TrimSpace(text))
 		}
 		if _, there := index[text]; !there {
@@ -316,14 +315,13 @@ func (a *assembly) addMembers(i int, to *resource.Value, refs []resource.Referen
 		first := &to.Refs[at]
 		if of := attributeOf(a.items[i].kind.Kind, to.Field); ref.Attribute != "" && first.Attribute != "" && ref.Attribute != first.Attribute {
 			two := ref.Text + " has two " + diag.Plural(of.Name) + ": " + first.Attribute + " and " + ref.Attribute
-			a.report(i, ref.Position, memberPath(to.Field, m), problem{"conflict", two, "write it once"}, other("first given at", first.Position))
+			a.report(i, ref.Position, memberPath(to.Field, m), problem{"conflict", two, "write it once"}, relatedPlace("first given at", first.Position))
 		}
 		first.Attribute = cmp.Or(first.Attribute, ref.Attribute)
 	}
 }
 
-// joinIdentity adds ID and identifier. IDs of two sources are two names of one object:
-// the one that belongs to no source is kept.
+// joinIdentity merges ID and identifier. If two documents give IDs of different sources, the ID without a source wins.
 func (a *assembly) joinIdentity(first, i int, to, from *resource.Object) {
 	if from.ID != "" {
 		a.byID[identityKey{a.items[i].kind, from.Source, from.ID}] = first
@@ -350,7 +348,7 @@ func (a *assembly) joinText(i int, name string, to *string, from string, at diag
 
 func (a *assembly) conflict(i int, name, here, there string, at, first diag.Position) {
 	two := problem{"conflict", name + " is " + here + " here and " + there + " elsewhere", "write it once"}
-	a.report(i, at, "."+name, two, other("first given at", first))
+	a.report(i, at, "."+name, two, relatedPlace("first given at", first))
 }
 
 func valueText(v *resource.Value) string {
@@ -360,7 +358,7 @@ func valueText(v *resource.Value) string {
 	return quote(v.Text)
 }
 
-// alternative finds a value of another field that says the same.
+// alternative returns the value of another field that excludes f, such as a description in another format.
 func alternative(o *resource.Object, f *resource.Field) *resource.Value {
 	for i := range o.Values {
 		if v := &o.Values[i]; o.Kind.Alternatives(v.Field, f) {
@@ -370,7 +368,7 @@ func alternative(o *resource.Object, f *resource.Field) *resource.Value {
 	return nil
 }
 
-// insert puts a value where the order of the kind's fields wants it.
+// insert returns the object's values with a new one at its place in the order of the kind's fields.
 func insert(o *resource.Object, v resource.Value) []resource.Value {
 	values := make([]resource.Value, 0, len(o.Values)+1)
 	for i := range o.Kind.Fields {

@@ -8,14 +8,14 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkOffline reports what a plan would refuse of objects that are still to be created, and what it could not do, where nobody
-// asks the service. An object with an ID exists, and may be so already.
+// checkOffline reports what a plan would refuse or could not do for objects that do not exist yet. Objects with an ID exist, so most rules
+// do not apply to them.
 func (a *assembly) checkOffline() {
-	names := map[objectKey]int{}   // by the name in lower case
+	names := map[objectKey]int{}   // by lower-case name
 	hidden := map[objectKey]bool{} // by kind and parent
 	for i, it := range a.kept() {
 		if !it.ok || a.address(i) == "" {
-			continue // another error has to be mended first
+			continue // another error comes first
 		}
 		a.checkGuests(i)
 		a.checkAttributes(i)
@@ -28,30 +28,30 @@ func (a *assembly) checkOffline() {
 			values[k] = &o.Values[k]
 		}
 		for _, r := range o.Refused(values, o.OfNew) {
-			a.offline(i, diag.Error, "refused", r.Value, r.Summary, r.Hint+"; or give the id of the "+o.Kind.Noun()+" that is so already")
+			a.reportOffline(i, diag.Error, "refused", r.Value, r.Summary, r.Hint+"; or give the id of the "+o.Kind.Noun()+" that is so already")
 		}
 		for _, v := range values {
 			if never := func(string) bool { return true }; v.Field.ArchiveFlag && v.Text == "true" {
 				if why := o.WhyNotArchived(o.OfNew, never); why != "" {
-					a.offline(i, diag.Warning, "not-archived", v, string(o.Address)+" would not be archived: "+why, "")
+					a.reportOffline(i, diag.Warning, "not-archived", v, string(o.Address)+" would not be archived: "+why, "")
 				}
 			}
 		}
 		if missing := o.Missing(); len(missing) > 0 && o.Identifier == "" && !o.NoCreate {
-			a.offline(i, diag.Warning, "incomplete", nil,
+			a.reportOffline(i, diag.Warning, "incomplete", nil,
 				"if "+string(o.Address)+" is not there yet, it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
 		if holder, f := o.Kind.Switch(); f != nil && !holder.Singleton {
 			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[objectKey{kind: it.kind, parent: it.parent}] {
 				hidden[objectKey{kind: it.kind, parent: it.parent}] = true
-				a.offline(i, diag.Warning, "hidden", v, o.Kind.HiddenIn(o.Parent), "")
+				a.reportOffline(i, diag.Warning, "hidden", v, o.Kind.HiddenIn(o.Parent), "")
 			}
 		}
-		a.checkLetters(i, names)
+		a.checkCase(i, names)
 	}
 }
 
-func (a *assembly) offline(i int, severity diag.Severity, code string, v *resource.Value, summary, hint string) {
+func (a *assembly) reportOffline(i int, severity diag.Severity, code string, v *resource.Value, summary, hint string) {
 	o := a.items[i].object
 	at, path := o.Position, ""
 	if v != nil {
@@ -60,11 +60,11 @@ func (a *assembly) offline(i int, severity diag.Severity, code string, v *resour
 			i = a.items[i].parent
 		}
 	}
-	a.tell(severity, i, at, path, problem{code, summary, hint})
+	a.addFinding(severity, i, at, path, problem{code, summary, hint})
 }
 
-// checkLetters reports objects whose names differ in capitals only, also from what every new parent has.
-func (a *assembly) checkLetters(i int, names map[objectKey]int) {
+// checkCase reports objects whose names differ only in case from another object, or from an object that every new parent has.
+func (a *assembly) checkCase(i int, names map[objectKey]int) {
 	it := &a.items[i]
 	o := it.object
 	for _, f := range it.kind.natural {
@@ -75,7 +75,7 @@ func (a *assembly) checkLetters(i int, names map[objectKey]int) {
 		value, _ := o.Value(f.Name)
 		for _, other := range it.kind.Predefined {
 			if strings.EqualFold(other, name) && other != name {
-				a.offline(i, diag.Warning, "other-letters", value, string(o.Address)+" is not the "+o.Kind.Noun()+" "+other+" that every new "+o.Kind.Parent+" has", "to use that one, write its name exactly like this")
+				a.reportOffline(i, diag.Warning, "other-letters", value, string(o.Address)+" is not the "+o.Kind.Noun()+" "+other+" that every new "+o.Kind.Parent+" has", "to use that one, write its name exactly like this")
 			}
 		}
 		key := objectKey{it.kind, it.parent, strings.ToLower(name)}
@@ -85,14 +85,14 @@ func (a *assembly) checkLetters(i int, names map[objectKey]int) {
 			continue
 		}
 		if other := a.items[first].object; strings.TrimSpace(other.Text(f.Name)) != name {
-			a.offline(i, diag.Warning, "other-letters", value,
+			a.reportOffline(i, diag.Warning, "other-letters", value,
 				"the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
 		}
 	}
 }
 
-// checkAttributes reports what looks like a misspelt value that every workspace has, such as the role gest: whether this one defines
-// that itself, the service alone knows.
+// checkAttributes warns of values that look like a misspelt standard value, such as the role gest. Only the service knows whether the
+// workspace defines that value itself.
 func (a *assembly) checkAttributes(i int) {
 	o := a.items[i].object
 	for k := range o.Values {
@@ -115,7 +115,7 @@ func (a *assembly) checkAttributes(i int) {
 	}
 }
 
-// checkGuests reports people whom the service drops from a field for the role that the manifest gives them.
+// checkGuests warns of people in a field whose role in the manifest is too low for it, because the service drops them.
 func (a *assembly) checkGuests(i int) {
 	o := a.items[i].object
 	for k := range o.Values {

@@ -20,23 +20,23 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// pageFile is a file of a folder that stands for pages; of a folder without a text of its own, that folder.
+// pageFile is a file that becomes a page, or a folder without a text of its own.
 type pageFile struct {
 	*resource.TextFile
 
 	place  diag.Position
-	name   string // relative to the manifest's folder
+	name   string // relative to the folder of the manifest
 	text   string
 	isHTML bool
-	bad    *problem // it cannot be used
+	bad    *problem // the reason why it cannot be used, or nil
 }
 
-// folderOf is the value of a mapping that names a folder of pages, or nil.
+// folderOf returns the folder of pages that a mapping names, and the mapping, or nil.
 func (c *collector) folderOf(k *kindInfo, entry *node) (folder, of *node) {
 	if of = resolved(entry); !schema.TakesFolder(k.Kind) || of == nil || of.Kind != mappingNode {
 		return nil, nil
 	}
-	for key, value := range c.each(of) {
+	for key, value := range c.eachPair(of) {
 		if key = resolved(key); key != nil && key.Value == schema.Folder {
 			return value, of
 		}
@@ -44,11 +44,11 @@ func (c *collector) folderOf(k *kindInfo, entry *node) (folder, of *node) {
 	return nil, nil
 }
 
-// folderPages are the mappings of the pages that the files of a folder are.
-func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*node {
+// makeFolderPages returns a mapping for each page of a folder.
+func (c *collector) makeFolderPages(k *kindInfo, folder, of *node, at string) []*node {
 	report := func(n *node, p problem) {
 		c.incomplete = true
-		c.tell(n, at+"."+schema.Folder, p)
+		c.reportNode(n, at+"."+schema.Folder, p)
 	}
 	name := resolved(folder)
 	if name == nil || isBroken(name) {
@@ -59,15 +59,15 @@ func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*nod
 		return nil
 	}
 	w := &pageWalk{collector: c, kind: k}
-	var top []*node // properties of the pages that are in no other
-	for key, value := range c.each(of) {
+	var top []*node // properties of the top-level pages
+	for key, value := range c.eachPair(of) {
 		switch key = resolved(key); {
 		case key == nil || key.Value == schema.Folder:
 		case key.Value == schema.Key && resolved(value) != nil:
 			w.prefix = resolved(value).Value + "."
 		case key.Value == k.ParentField:
 			top = append(top, key, value)
-		case k.props[key.Value].what == isField && !w.said(key.Value),
+		case k.props[key.Value].what == isField && !w.isSetByFile(key.Value),
 			slices.Contains([]string{schema.Protect, schema.Ignore, schema.OnDrift}, key.Value):
 			w.shared = append(w.shared, key, value)
 		default:
@@ -79,8 +79,8 @@ func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*nod
 	}
 	local, bad := localName(name.Value)
 	if bad == nil {
-		if w.root, bad = c.source.folder(); bad == nil {
-			w.whole(filepath.ToSlash(filepath.Clean(local)), top)
+		if w.root, bad = c.source.openFolder(); bad == nil {
+			w.makePages(filepath.ToSlash(filepath.Clean(local)), top)
 			bad = w.bad
 		}
 	}
@@ -95,39 +95,40 @@ func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*nod
 	return w.list
 }
 
-// pageWalk goes through the files of a folder.
+// pageWalk makes pages from the files of a folder.
 type pageWalk struct {
 	*collector
 
 	kind   *kindInfo
 	root   *os.Root
-	prefix string  // of keys
+	prefix string  // of all keys
 	shared []*node // properties of all pages
 	list   []*node // the pages
 	bad    *problem
 }
 
-// said reports whether a file says itself what the field holds.
-func (w *pageWalk) said(field string) bool {
+// isSetByFile reports whether the file of a page gives the field.
+func (w *pageWalk) isSetByFile(field string) bool {
 	f, _ := w.kind.field(field)
 	return f.Rich() || slices.Contains(w.kind.NaturalKey, field)
 }
 
-// whole makes the pages of the folder that the manifest names: one tree, if it has a text itself.
-func (w *pageWalk) whole(dir string, top []*node) {
-	w.walk(dir, "", 0)
-	if text, inside := w.index(dir, w.list); text != "" {
+// makePages makes the pages of the folder that the manifest names. If the folder has an index file, its page is the parent of the others.
+func (w *pageWalk) makePages(dir string, top []*node) {
+	w.walkFolder(dir, "", 0)
+	if text, inside := w.takeIndex(dir, w.list); text != "" {
 		key := cmp.Or(strings.TrimSuffix(w.prefix, "."), resource.Slug(path.Base(dir)), "index")
 		w.prefix, w.list = "", nil
-		w.page(text, key, false, inside)
+		w.addPage(text, key, false, inside)
 	}
 	for _, page := range w.list {
 		page.Content = append(page.Content, top...)
 	}
 }
 
-// walk makes the pages of a folder. The order is that of the names, with folders among the files.
-func (w *pageWalk) walk(dir, under string, depth int) {
+// walkFolder makes the pages of a folder, in the order of their names. Folders and files are sorted together.
+func (w *pageWalk) walkFolder(dir, under string, depth int) {
+	// a pipe would block when it is opened
 	const deepest = 20
 	if info, err := w.root.Stat(filepath.FromSlash(dir)); err == nil && !info.IsDir() { // opening a pipe would wait for its other end
 		w.bad = &problem{"file-unreadable", "it is not a folder", "name one page with file"}
@@ -145,7 +146,7 @@ func (w *pageWalk) walk(dir, under string, depth int) {
 		w.bad = &problem{"too-deep", "folders are nested deeper than " + diag.Count(deepest, "level"), ""}
 		return
 	}
-	texts := map[string]string{} // of a folder beside a file of the same name: that file
+	texts := map[string]string{} // text files beside a folder with the same name, by that name
 	for _, e := range entries {
 		if stem, isPage := pageName(e.Name()); isPage && !e.IsDir() {
 			texts[stem] = e.Name()
@@ -158,23 +159,23 @@ func (w *pageWalk) walk(dir, under string, depth int) {
 		case strings.HasPrefix(e.Name(), ".") || w.bad != nil:
 		case e.IsDir():
 			inside := &pageWalk{collector: w.collector, kind: w.kind, root: w.root, prefix: w.prefix, shared: w.shared}
-			inside.walk(within, under+e.Name()+"/", depth+1)
+			inside.walkFolder(within, under+e.Name()+"/", depth+1)
 			w.bad = inside.bad
 			text := ""
 			if beside, ok := texts[e.Name()]; ok {
 				text = path.Join(dir, beside)
-			} else if text, inside.list = w.index(within, inside.list); text == "" && len(inside.list) == 0 {
+			} else if text, inside.list = w.takeIndex(within, inside.list); text == "" && len(inside.list) == 0 {
 				continue
 			}
-			w.page(cmp.Or(text, within), under+e.Name(), text == "", inside.list)
+			w.addPage(cmp.Or(text, within), under+e.Name(), text == "", inside.list)
 		case isPage && !slices.ContainsFunc(entries, func(other fs.DirEntry) bool { return other.IsDir() && other.Name() == stem }):
-			w.page(within, under+stem, false, nil)
+			w.addPage(within, under+stem, false, nil)
 		}
 	}
 }
 
-// index takes the text of a folder itself out of its pages.
-func (w *pageWalk) index(dir string, inside []*node) (name string, others []*node) {
+// takeIndex takes the index file of a folder out of its pages.
+func (w *pageWalk) takeIndex(dir string, inside []*node) (name string, others []*node) {
 	for _, stem := range []string{"index", "readme"} {
 		for i, n := range inside {
 			f := w.pages[n]
@@ -186,11 +187,11 @@ func (w *pageWalk) index(dir string, inside []*node) (name string, others []*nod
 	return "", inside
 }
 
-// page adds the page of a file, or of a folder that has none.
-func (w *pageWalk) page(name, key string, bare bool, inside []*node) {
+// addPage adds the page of a file, or of a folder without an index file (bare).
+func (w *pageWalk) addPage(name, key string, bare bool, inside []*node) {
 	f := &pageFile{TextFile: &resource.TextFile{Dir: w.source.dir, Titled: true}, name: name}
 	f.place.File, f.place.Line, f.place.Column = filepath.Join(w.source.dir, filepath.FromSlash(name)), 1, 1
-	title := readable(path.Base(key))
+	title := titleFromName(path.Base(key))
 	page := &node{Kind: mappingNode}
 	add := func(name string, value *node) {
 		page.Content = append(page.Content, &node{Kind: scalarNode, Tag: "!!str", Value: name}, value)
@@ -202,7 +203,7 @@ func (w *pageWalk) page(name, key string, bare bool, inside []*node) {
 	if !bare {
 		f.Path = f.place.File
 		var whole string
-		if whole, f.isHTML, f.bad = w.source.content(name, w.budget.limits.ScalarBytes); f.bad == nil {
+		if whole, f.isHTML, f.bad = w.source.readPage(name, w.budget.limits.ScalarBytes); f.bad == nil {
 			said, from, bad := Titled(whole, f.isHTML)
 			if f.text, title = whole[from:], cmp.Or(said, title); bad != nil {
 				f.place.Line, f.place.Column, f.bad = bad.Position.Line, bad.Position.Column, &problem{bad.Code, bad.Summary, bad.Hint}
@@ -222,14 +223,14 @@ func (w *pageWalk) page(name, key string, bare bool, inside []*node) {
 	w.list = append(w.list, page)
 }
 
-// pageName is the name of a page's file without its ending.
+// pageName returns the name of a page's file without its extension.
 func pageName(file string) (stem string, ok bool) {
 	ext := path.Ext(file)
 	stem = strings.TrimSuffix(file, ext)
 	return stem, stem != "" && slices.Contains([]string{".md", ".markdown", ".html", ".htm"}, strings.ToLower(ext))
 }
 
-// pageKey is the key of a page, of its path in the folder.
+// pageKey returns the key of a page from its path in the folder.
 func pageKey(name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {
@@ -238,17 +239,17 @@ func pageKey(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// readable is the name of a file as a title.
-func readable(stem string) string {
+// titleFromName turns a file name into a title.
+func titleFromName(stem string) string {
 	words := strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) }), " ")
 	first, size := utf8.DecodeRuneInString(words)
 	return string(unicode.ToUpper(first)) + words[size:]
 }
 
-// fileLinks finds the pages that the texts of files name by links to the files of these.
-func (r *resolver) fileLinks() {
+// resolveFileLinks resolves links in page files to the files of other pages.
+func (rs *resolver) resolveFileLinks() {
 	pages := map[string][]*resource.Object{} // by file
-	for _, it := range r.all.kept() {
+	for _, it := range rs.all.kept() {
 		at := ""
 		if it.page != nil {
 			at = it.page.place.File
@@ -261,9 +262,9 @@ func (r *resolver) fileLinks() {
 	}
 	var images []string
 	first := 0
-	for i, it := range r.all.kept() {
+	for i, it := range rs.all.kept() {
 		if v, ok := it.object.Value("file"); ok && v.File != nil && strings.ContainsAny(v.Text, "(]=") {
-			shown := r.targets(i, v, pages)
+			shown := rs.resolveTargets(i, v, pages)
 			if len(images) == 0 {
 				first = i
 			}
@@ -272,22 +273,22 @@ func (r *resolver) fileLinks() {
 	}
 	slices.Sort(images)
 	images = slices.Compact(images)
-	r.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images,
+	rs.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images,
 		"give the address of an image on the web")
 }
 
-// warnLinks tells of targets in the text of a file.
-func (r *resolver) warnLinks(i int, code, what string, targets []string, hint string) {
+// warnLinks warns of link targets in a page file.
+func (rs *resolver) warnLinks(i int, code, what string, targets []string, hint string) {
 	const shown = 3
 	if len(targets) > 0 {
-		v, _ := r.all.items[i].object.Value("file")
-		r.all.warn(i, v.Position, "."+v.Field.Name, problem{code, what + diag.First(targets, shown), hint})
+		v, _ := rs.all.items[i].object.Value("file")
+		rs.all.warn(i, v.Position, "."+v.Field.Name, problem{code, what + diag.First(targets, shown), hint})
 	}
 }
 
-// targets sets what the relative links of a text mean, tells which mean nothing on the service, and gives the images.
-func (r *resolver) targets(i int, v *resource.Value, pages map[string][]*resource.Object) (images []string) {
-	o := r.all.items[i].object
+// resolveTargets resolves the relative links of a text. It warns of links that will not work on the service, and returns the images.
+func (rs *resolver) resolveTargets(i int, v *resource.Value, pages map[string][]*resource.Object) (images []string) {
+	o := rs.all.items[i].object
 	var dead []string
 	markup.Relink(v.HTML(), "", func(target string) string {
 		u, err := url.Parse(target)
@@ -316,7 +317,7 @@ func (r *resolver) targets(i int, v *resource.Value, pages map[string][]*resourc
 		}
 		return target
 	})
-	r.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead,
+	rs.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead,
 		"on the service the link leads nowhere; give the whole address")
 	return images
 }
@@ -327,14 +328,15 @@ var (
 	heading     = regexp.MustCompile(`\A\s*# +([^\n]*?)(?: +#+)?[ \t]*(\n\s*|\z)`)
 )
 
-// matter returns the title that the front matter of a Markdown file gives, and where the text after it begins. Front matter is a mapping
-// between two rules, or nothing between them. Anything else between them is text, but for a mapping that is no YAML.
-func matter(text string) (title *node, from int, bad *diag.Diagnostic) {
+// readFrontMatter returns the title in the front matter of a Markdown file, and the offset at which the text begins. Front matter is a
+// mapping between two rules, or nothing between them. Anything else between two rules is text, except an invalid mapping, which is a
+// mistake.
+func readFrontMatter(text string) (title *node, from int, bad *diag.Diagnostic) {
 	at := frontMatter.FindStringSubmatchIndex(text)
 	if at == nil {
 		return nil, 0, nil
 	}
-	between := text[:at[3]] // and the first rule, so that lines keep their numbers
+	between := text[:at[3]] // includes the first rule, so that line numbers stay the same
 	var roots []*node
 	err := yamltext.Documents(strings.NewReader(between), func(root *node) { roots = append(roots, root) })
 	switch {
@@ -367,13 +369,13 @@ func matter(text string) (title *node, from int, bad *diag.Diagnostic) {
 	return title, at[1], bad
 }
 
-// Titled returns the title that a file gives its page, and the place where the text after it begins. In Markdown the title is in the
-// front matter, else it is the first heading. bad is the mistake in the front matter, with its line.
+// Titled returns the title that a page file contains, and the offset at which the text after it begins. In Markdown, the title is in the
+// front matter, or is the first heading. bad is a mistake in the front matter, with its line.
 func Titled(text string, isHTML bool) (title string, from int, bad *diag.Diagnostic) {
 	if isHTML {
 		return "", 0, nil
 	}
-	said, from, bad := matter(text)
+	said, from, bad := readFrontMatter(text)
 	if said != nil {
 		return strings.TrimSpace(resolved(said).Value), from, bad
 	}
@@ -383,9 +385,9 @@ func Titled(text string, isHTML bool) (title string, from int, bad *diag.Diagnos
 	return "", from, bad
 }
 
-// Retitled returns the head of a file, up to where its text begins, with another title.
+// Retitled returns head, the beginning of a file up to its text, with another title.
 func Retitled(head, title string) string {
-	said, from, _ := matter(head)
+	said, from, _ := readFrontMatter(head)
 	if said != nil {
 		edited, _ := yamltext.Apply([]byte(head), []yamltext.Edit{{Line: said.Line, Column: said.Column, Value: title}})
 		return string(edited)

@@ -17,8 +17,8 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// measured is the variable that makes the test binary a program that reads one
-// file and tells what that took: by the library alone ("bare") or by Load.
+// measured is an environment variable. It makes the test binary a program that reads one
+// file and prints the costs: by the library alone ("bare"), or by Load.
 const measured = "PLANFORM_TEST_MEASURED"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// measure prints nanoseconds, the process's processor time in ticks, and its peak memory in KiB.
+// measure prints the time in nanoseconds, the processor time of the process in ticks, and its peak memory in KiB.
 func measure(mode, file string) error {
 	begin := time.Now()
 	var keep any
@@ -72,9 +72,9 @@ func measure(mode, file string) error {
 	return err
 }
 
-// TestReadingIsComparedWithDecoding compares whole processes, one after
-// the other in turn. It is asked for by PLANFORM_TEST_RATIO=rounds, on Linux:
-// on a busy machine a single run says nothing.
+// TestReadingIsComparedWithDecoding compares whole processes, alternately,
+// if PLANFORM_TEST_RATIO=rounds is set, on Linux:
+// a single run means nothing on a busy machine.
 func TestReadingIsComparedWithDecoding(t *testing.T) { //nolint:paralleltest // it measures
 	rounds, err := strconv.Atoi(os.Getenv("PLANFORM_TEST_RATIO"))
 	if err != nil {

@@ -11,88 +11,88 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// namesake holds the objects that one name means.
-type namesake struct {
-	first, second int // items; second is -1 while there is one only
+// namedItems holds the first two items with a name.
+type namedItems struct {
+	first, second int // second is -1 if there is only one
 }
 
-// resolver finds the objects that references mean.
+// resolver resolves references to objects of the manifest.
 type resolver struct {
 	all      *assembly
 	kinds    *kindSet
-	complete bool // what is in no manifest that was read is in none
-	offline  bool // nobody looks on the service for what is in no manifest
+	complete bool // everything could be read, so an object that was not found is in no manifest
+	offline  bool // no lookup on the service will follow
 
-	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
-	names  map[objectKey]namesake // by natural key, of kinds that are found by name
-	single map[objectKey]int      // items of kinds of which a parent has one at most, by kind and parent
+	listed map[*kindInfo]bool       // kinds with objects in the manifest
+	names  map[objectKey]namedItems // by natural key, for kinds that are identified by name
+	single map[objectKey]int        // the first item by kind and parent, for kinds with a limit for each parent
 
-	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
+	warned map[objectKey]int // names that are not in the manifest, with the first item that uses each
 
-	properties map[definitions]map[string]*customField // by key and name; made when first needed
+	properties map[definitions]map[string]*customField // by key and name; built when first needed
 }
 
 // resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete, offline bool) {
-	s := &resolver{
-		all: all, kinds: kinds, complete: complete, offline: offline, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{},
+	rs := &resolver{
+		all: all, kinds: kinds, complete: complete, offline: offline, listed: map[*kindInfo]bool{}, names: map[objectKey]namedItems{},
 		single: map[objectKey]int{}, warned: map[objectKey]int{},
 	}
 	counts := map[objectKey]int{}
 	for i, it := range all.kept() {
 		if it.kind.most > 0 {
-			s.count(counts, i)
+			rs.countInParent(counts, i)
 		}
 		if !it.kind.referenced {
 			continue
 		}
-		s.listed[it.kind] = true
+		rs.listed[it.kind] = true
 		if it.kind.AdoptOnRequestOnly {
 			continue
 		}
 		for _, f := range it.kind.natural {
-			s.indexName(it, i, it.object.Text(f.Name))
+			rs.indexName(it, i, it.object.Text(f.Name))
 		}
 	}
-	for _, fields := range []bool{false, true} { // which may be of what others name
+	for _, fields := range []bool{false, true} { // fields come second, because their definitions may depend on other references
 		for i, it := range all.kept() {
 			if it.kind.refs && fields == it.kind.hasCustomFields() {
-				s.object(i)
+				rs.resolveObject(i)
 			}
 		}
 	}
-	s.links()
-	s.warn()
+	rs.resolveLinks()
+	rs.warnMissing()
 }
 
-// links finds the objects that texts name by links to their addresses.
-func (r *resolver) links() {
-	r.fileLinks()
-	var all map[resource.Address]*resource.Object // made when first needed
-	for i, it := range r.all.kept() {
+// resolveLinks resolves links in texts to the addresses of objects.
+func (rs *resolver) resolveLinks() {
+	rs.resolveFileLinks()
+	var all map[resource.Address]*resource.Object // built when first needed
+	for i, it := range rs.all.kept() {
 		o := it.object
 		for n := range o.Values {
 			v := &o.Values[n]
 			for _, text := range v.Addresses() {
 				if all == nil {
-					all = r.linkable()
+					all = rs.linkTargets()
 				}
 				if to := all[resource.Address(text)]; to != nil {
 					v.Links = append(v.Links, resource.Reference{Text: text, Target: to, Position: v.Position})
 					continue
 				}
-				if r.complete {
-					r.unknownLink(i, v, text, all)
+				if rs.complete {
+					rs.reportUnknownLink(i, v, text, all)
 				}
 			}
 		}
 	}
 }
 
-// linkable are the objects that have a page.
-func (r *resolver) linkable() map[resource.Address]*resource.Object {
+// linkTargets returns the objects that have a web page.
+func (rs *resolver) linkTargets() map[resource.Address]*resource.Object {
 	all := map[resource.Address]*resource.Object{}
-	for _, it := range r.all.kept() {
+	for _, it := range rs.all.kept() {
 		if it.kind.WebPath != "" {
 			all[it.object.Address] = it.object
 		}
@@ -100,14 +100,14 @@ func (r *resolver) linkable() map[resource.Address]*resource.Object {
 	return all
 }
 
-func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
-	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
+func (rs *resolver) reportUnknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
+	const most = 20_000 // with more candidates, the comparison would take too long
 	d := diag.Diagnostic{
 		Code: "unknown-reference", Position: v.Position,
-		Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: r.all.address(i),
+		Path: rs.all.items.path(i) + memberPath(v.Field, 0), Address: rs.all.address(i),
 		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
 	}
-	r.all.found.addSuggesting(d, func() string {
+	rs.all.found.addSuggesting(d, func() string {
 		var near []string
 		for a, o := range all {
 			if slices.ContainsFunc(o.Previously, func(key string) bool { return a[:len(a)-len(o.Key)]+resource.Address(key) == resource.Address(text) }) {
@@ -122,8 +122,7 @@ func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[re
 	})
 }
 
-// checkRelations reports relations that go both ways and can only go one, such as
-// two items that block each other.
+// checkRelations reports relations that exist in both directions but cannot, such as two items that block each other.
 func (a *assembly) checkRelations() {
 	type relation struct {
 		kind     string
@@ -145,7 +144,7 @@ func (a *assembly) checkRelations() {
 				if to == nil || to == from {
 					continue
 				}
-				if via.Membership.Inverse < via.Name { // both sides are one relation
+				if via.Membership.Inverse < via.Name { // the two sides are one relation
 					from, to = to, from
 				}
 				kind := min(via.Name, via.Membership.Inverse)
@@ -156,102 +155,102 @@ func (a *assembly) checkRelations() {
 				if opposite, both := said[relation{kind, to, from}]; both {
 					summary := quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions"
 					contradiction := problem{"contradiction", summary, "take one of them out"}
-					a.warn(i, v.Refs[m].Position, memberPath(v.Field, m), contradiction, other("the other way round at", opposite))
+					a.warn(i, v.Refs[m].Position, memberPath(v.Field, m), contradiction, relatedPlace("the other way round at", opposite))
 				}
 			}
 		}
 	}
 }
 
-// indexName notes that an item bears a name.
-func (r *resolver) indexName(it *item, i int, name string) {
+// indexName records that an item has a name.
+func (rs *resolver) indexName(it *item, i int, name string) {
 	if name == "" {
 		return
 	}
 	key := objectKey{it.kind, it.parent, name}
-	switch have, ok := r.names[key]; {
+	switch have, ok := rs.names[key]; {
 	case !ok:
-		r.names[key] = namesake{i, -1}
+		rs.names[key] = namedItems{i, -1}
 	case have.first != i && have.second < 0:
-		r.names[key] = namesake{have.first, i}
+		rs.names[key] = namedItems{have.first, i}
 	}
 }
 
-// object resolves the references of one object.
-func (r *resolver) object(i int) {
-	o := r.all.items[i].object
+// resolveObject resolves the references of one object.
+func (rs *resolver) resolveObject(i int) {
+	o := rs.all.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
 		if v.Field.Type == resource.CustomFields {
-			r.bindCustomField(i, v)
+			rs.bindCustomField(i, v)
 		}
 		if !v.Field.IsRef() {
 			continue
 		}
-		k := r.kinds.byName[v.Field.Ref]
-		r.ofWorkspace(i, v, k)
-		if !r.listed[k] && !k.AdoptOnRequestOnly && (!r.offline || k.Section == "" || v.Field.LiteralPattern != "") {
-			continue // the manifest lists none: they are looked up on the service
+		k := rs.kinds.byName[v.Field.Ref]
+		rs.resolveInWorkspace(i, v, k)
+		if !rs.listed[k] && !k.AdoptOnRequestOnly && (!rs.offline || k.Section == "" || v.Field.LiteralPattern != "") {
+			continue // not in the manifest, so they are looked up on the service
 		}
 		for m := range v.Refs {
 			if ref := &v.Refs[m]; ref.Target == nil && ref.Text != "" {
-				r.reference(i, v.Field, k, ref, m)
+				rs.resolveReference(i, v.Field, k, ref, m)
 			}
-			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
+			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single reference to itself is reported as a cycle
 				own := problem{"own-reference", quote(o.Key) + " names itself in " + v.Field.Name, "name another " + k.Noun()}
-				r.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
+				rs.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
 			}
 		}
 	}
 }
 
-// ofWorkspace resolves the references of a field that name nothing which their project lists, and something that the workspace does.
-func (r *resolver) ofWorkspace(i int, v *resource.Value, k *kindInfo) {
-	or := r.kinds.byName[v.Field.OrRef]
-	if or == nil || !r.listed[or] {
+// resolveInWorkspace resolves references that match no object of the project but an object of the workspace.
+func (rs *resolver) resolveInWorkspace(i int, v *resource.Value, k *kindInfo) {
+	or := rs.kinds.byName[v.Field.OrRef]
+	if or == nil || !rs.listed[or] {
 		return
 	}
 	find := func(k *kindInfo, scope int, text string) (at int, ok bool) {
-		if at, ok = r.all.byKey[objectKey{k, scope, text}]; ok {
+		if at, ok = rs.all.byKey[objectKey{k, scope, text}]; ok {
 			return at, true
 		}
-		named, ok := r.names[objectKey{k, scope, text}]
+		named, ok := rs.names[objectKey{k, scope, text}]
 		return named.first, ok
 	}
 	for m := range v.Refs {
 		ref := &v.Refs[m]
-		if _, own := find(k, r.scope(i, k), ref.Text); own || ref.Target != nil {
+		if _, own := find(k, rs.containerOf(i, k), ref.Text); own || ref.Target != nil {
 			continue
 		}
 		if to, ok := find(or, -1, ref.Text); ok {
-			ref.Target = r.all.items[to].object
+			ref.Target = rs.all.items[to].object
 		}
 	}
 }
 
-// count counts the objects of a kind in their parent, and reports an object that exceeds the limit of the service.
-func (r *resolver) count(counts map[objectKey]int, i int) {
-	it := &r.all.items[i]
+// countInParent counts the objects of a kind in one parent, and reports objects beyond the limit of the service.
+func (rs *resolver) countInParent(counts map[objectKey]int, i int) {
+	it := &rs.all.items[i]
 	key := objectKey{kind: it.kind, parent: it.parent}
 	if counts[key]++; counts[key] == 1 {
-		r.single[key] = i
+		rs.single[key] = i
 	}
 	if counts[key] > it.kind.most {
 		code := map[bool]string{true: "one-only", false: "too-many"}[it.kind.most == 1]
 		most := problem{code, diag.A(it.object.Parent.Kind.Noun()) + " has " + diag.Count(it.kind.most, it.kind.Noun()) + " at most", "remove the others"}
-		r.all.report(i, it.object.Position, "", most, other("the first is at", r.all.items[r.single[key]].object.Position))
+		rs.all.report(i, it.object.Position, "", most, relatedPlace("the first is at", rs.all.items[rs.single[key]].object.Position))
 	}
 }
 
-// scope is the item in which references of an item to the kind are looked up, or -1 for the
-// workspace, and for a single object that the manifest does not list.
-func (r *resolver) scope(i int, k *kindInfo) int {
+// containerOf returns the item in which references to a kind are looked up. It returns -1 for the workspace, and for a single container
+// that the manifest does not contain.
+func (rs *resolver) containerOf(i int, k *kindInfo) int {
 	within := k.NamedWithin()
-	for i >= 0 && r.all.items[i].kind.Name != within {
-		i = r.all.items[i].parent
+	for i >= 0 && rs.all.items[i].kind.Name != within {
+		i = rs.all.items[i].parent
 	}
 	if i >= 0 && k.Parent != within {
-		if at, ok := r.single[objectKey{kind: r.kinds.byName[k.Parent], parent: i}]; ok {
+		if at, ok := rs.single[objectKey{kind: rs.kinds.byName[k.Parent], parent: i}]; ok {
 			return at
 		}
 		return -1
@@ -259,68 +258,67 @@ func (r *resolver) scope(i int, k *kindInfo) int {
 	return i
 }
 
-// reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
-func (r *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
-	scope := r.scope(i, k)
-	if to, ok := r.all.byKey[objectKey{k, scope, ref.Text}]; ok {
-		ref.Target = r.all.items[to].object
+// resolveReference resolves a reference by key, name, identifier or ID. Other references are looked up on the service.
+func (rs *resolver) resolveReference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
+	scope := rs.containerOf(i, k)
+	if to, ok := rs.all.byKey[objectKey{k, scope, ref.Text}]; ok {
+		ref.Target = rs.all.items[to].object
 		return
 	}
-	if f.CrossProject && r.crossProject(k, ref) {
+	if f.CrossProject && rs.resolveAcrossProjects(k, ref) {
 		return
 	}
-	if to, ok := r.names[objectKey{k, scope, ref.Text}]; ok {
-		r.setTarget(i, f, k, ref, to, member)
+	if to, ok := rs.names[objectKey{k, scope, ref.Text}]; ok {
+		rs.setTarget(i, f, k, ref, to, member)
 		return
 	}
 	if ref.ID != "" {
-		if to, ok := r.all.byID[identityKey{k, ref.Source, ref.ID}]; ok {
-			ref.Target = r.all.items[to].object
+		if to, ok := rs.all.byID[identityKey{k, ref.Source, ref.ID}]; ok {
+			ref.Target = rs.all.items[to].object
 		}
 		return
 	}
 	if k.Identifier != nil {
 		upper := strings.ToUpper(ref.Text)
-		if to, ok := r.all.byID[identityKey{k, ref.Source, upper}]; ok && r.all.items[to].parent == scope {
-			ref.Target = r.all.items[to].object
+		if to, ok := rs.all.byID[identityKey{k, ref.Source, upper}]; ok && rs.all.items[to].parent == scope {
+			ref.Target = rs.all.items[to].object
 			return
 		}
 		if ref.Source != nil && k.Numbered() && k.IsIdentifier(ref.Text) && upper == ref.Text {
-			return // whether it means anything is known once it is known where the manifest goes
+			return // Localize decides whether it has a meaning
 		}
-		if k.IsIdentifier(ref.Text) && r.checkIdentifier(i, f, k, scope, ref) {
+		if k.IsIdentifier(ref.Text) && rs.checkIdentifier(i, f, k, scope, ref) {
 			return
 		}
 	}
-	if !r.complete || slices.Contains(k.Predefined, ref.Text) {
+	if !rs.complete || slices.Contains(k.Predefined, ref.Text) {
 		return
 	}
-	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
-		r.all.found.addSuggesting(diag.Diagnostic{
+	if k.AdoptOnRequestOnly { // objects of the kind cannot be looked up by name on the service
+		rs.all.found.addSuggesting(diag.Diagnostic{
 			Code: "unknown-reference", Position: ref.Position,
-			Path: r.all.items.path(i) + memberPath(f, member), Address: r.all.address(i),
+			Path: rs.all.items.path(i) + memberPath(f, member), Address: rs.all.address(i),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
-				return r.suggestAnywhere(k, scope, ref.Text)
+				return rs.suggestAnywhere(k, scope, ref.Text)
 			}
-			return cmp.Or(r.suggest(k, scope, "", ref.Text), referenceHint(k, ""))
+			return cmp.Or(rs.suggest(k, scope, "", ref.Text), referenceHint(k, ""))
 		})
 		return
 	}
 	key := objectKey{k, scope, ref.Text}
-	if first, ok := r.warned[key]; !ok || i < first {
-		r.warned[key] = i
+	if first, ok := rs.warned[key]; !ok || i < first {
+		rs.warned[key] = i
 	}
 }
 
-// crossProject resolves a reference that names the parent too: web/checkout, or a
-// readable identifier such as WEB-7.
-func (r *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
+// resolveAcrossProjects resolves a reference that names the project too: web/checkout, or a readable identifier such as WEB-7.
+func (rs *resolver) resolveAcrossProjects(k *kindInfo, ref *resource.Reference) bool {
 	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
-		if parent, ok := r.all.byKey[objectKey{r.kinds.byName[k.Parent], -1, outer}]; ok {
-			if to, ok := r.all.byKey[objectKey{k, parent, key}]; ok {
-				ref.Target = r.all.items[to].object
+		if parent, ok := rs.all.byKey[objectKey{rs.kinds.byName[k.Parent], -1, outer}]; ok {
+			if to, ok := rs.all.byKey[objectKey{k, parent, key}]; ok {
+				ref.Target = rs.all.items[to].object
 				return true
 			}
 		}
@@ -329,13 +327,13 @@ func (r *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
 	if !k.IsIdentifier(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
-	if to, ok := r.all.byID[identityKey{k, ref.Source, ref.Text}]; ok {
-		ref.Target = r.all.items[to].object
+	if to, ok := rs.all.byID[identityKey{k, ref.Source, ref.Text}]; ok {
+		ref.Target = rs.all.items[to].object
 	}
 	return true
 }
 
-// memberPath is the place of a reference in its object.
+// memberPath returns the path of a reference in its object.
 func memberPath(f *resource.Field, member int) string {
 	if f.Type == resource.RefSet {
 		return "." + f.Path() + "[" + strconv.Itoa(member) + "]"
@@ -343,24 +341,24 @@ func memberPath(f *resource.Field, member int) string {
 	return "." + f.Path()
 }
 
-// checkIdentifier deals with a text that has the form of a readable identifier. It reports whether that is what it is.
-func (r *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
+// checkIdentifier checks a text that has the form of a readable identifier, and reports whether it is one.
+func (rs *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
 	if k.Identifier.APIName != "" {
-		return false // one word, which may be a name as well: it is looked up
+		return false // a single word can also be a name, so it is looked up
 	}
 	upper := strings.ToUpper(ref.Text)
 	report := func(code, summary, hint string) {
-		r.all.report(i, ref.Position, "."+f.Path(), problem{code, summary, hint})
+		rs.all.report(i, ref.Position, "."+f.Path(), problem{code, summary, hint})
 	}
 	project := ""
 	if scope >= 0 {
-		project = r.all.items[scope].object.Identifier
+		project = rs.all.items[scope].object.Identifier
 	}
 	prefix, _, _ := strings.Cut(upper, "-")
 	switch {
 	case project != "" && prefix != strings.ToUpper(project):
 		if upper != ref.Text {
-			return false // a key that is not there, such as sprint-1
+			return false // an unknown key, such as sprint-1
 		}
 		parent := resource.MustLookup(k.Parent).Noun()
 		report("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+parent+" than "+project, "name one of the same "+parent)
@@ -372,37 +370,37 @@ func (r *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope 
 	return true
 }
 
-// setTarget sets the target, or reports that two bear the name.
-func (r *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
-	first := r.all.items[to.first].object
+// setTarget sets the target, or reports that two objects have the name.
+func (rs *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namedItems, member int) {
+	first := rs.all.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
 		return
 	}
-	second := r.all.items[to.second].object
+	second := rs.all.items[to.second].object
 	if first.Key == second.Key {
-		return // reported where they are written
+		return // reported where the objects are written
 	}
 	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "name the one that is meant by its key: "+first.Key+" or "+second.Key
-	one, two := other("one is at", first.Position), other("the other at", second.Position)
-	r.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
+	one, two := relatedPlace("one is at", first.Position), relatedPlace("the other at", second.Position)
+	rs.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
 }
 
-// warn tells of names that are not in the manifest but nearly.
-func (r *resolver) warn() {
-	keys := slices.SortedFunc(maps.Keys(r.warned), func(a, b objectKey) int {
-		return cmp.Or(cmp.Compare(r.warned[a], r.warned[b]), strings.Compare(a.key, b.key), strings.Compare(a.kind.Name, b.kind.Name))
+// warnMissing warns of names that are similar to names in the manifest but not equal.
+func (rs *resolver) warnMissing() {
+	keys := slices.SortedFunc(maps.Keys(rs.warned), func(a, b objectKey) int {
+		return cmp.Or(cmp.Compare(rs.warned[a], rs.warned[b]), strings.Compare(a.key, b.key), strings.Compare(a.kind.Name, b.kind.Name))
 	})
 	const most = 200 // names that are compared with all others
 	for _, key := range keys[:min(most, len(keys))] {
-		i := r.warned[key]
-		o := r.all.items[i].object
-		r.all.found.made = r.all.items[i].made
-		all := r.candidates(key.kind, key.parent, "")
+		i := rs.warned[key]
+		o := rs.all.items[i].object
+		rs.all.found.element = rs.all.items[i].made
+		all := rs.candidates(key.kind, key.parent, "")
 		summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(key.key) + "; it will be looked up on the service"
 		hint := diag.Choose(key.key, all)
 		if len(diag.Typo(key.key, all)) == 0 {
-			within := r.newContainer(key.parent)
+			within := rs.newContainer(key.parent)
 			if within == nil {
 				continue
 			}
@@ -416,23 +414,23 @@ func (r *resolver) warn() {
 			}
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
-					r.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
+					rs.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
 				}
 			}
 		}
 	}
-	r.all.found.made = nil
+	rs.all.found.element = nil
 }
 
-// newContainer returns the outermost object around the item, if the manifest says enough to create it, and nobody looks whether it is
-// there; else nil.
-func (r *resolver) newContainer(i int) *resource.Object {
-	if i < 0 || !r.offline || !r.all.items[i].ok {
+// newContainer returns the outermost object around an item if this object would be created, and nothing is looked up on the service.
+// Otherwise it returns nil.
+func (rs *resolver) newContainer(i int) *resource.Object {
+	if i < 0 || !rs.offline || !rs.all.items[i].ok {
 		return nil
 	}
-	o := r.all.items[i].object
+	o := rs.all.items[i].object
 	if o.Parent != nil {
-		return r.newContainer(r.all.items[i].parent)
+		return rs.newContainer(rs.all.items[i].parent)
 	}
 	if o.ID != "" || o.NoCreate || len(o.Missing()) > 0 {
 		return nil
@@ -440,17 +438,17 @@ func (r *resolver) newContainer(i int) *resource.Object {
 	return o
 }
 
-// suggest looks for keys and names, written behind a prefix, that a text was probably meant to be.
-func (r *resolver) suggest(k *kindInfo, scope int, prefix, text string) string {
-	return diag.DidYouMean(text, r.candidates(k, scope, prefix))
+// suggest returns a hint with keys and names that are similar to a text. Keys get a prefix.
+func (rs *resolver) suggest(k *kindInfo, scope int, prefix, text string) string {
+	return diag.DidYouMean(text, rs.candidates(k, scope, prefix))
 }
 
-// candidates are the keys and names of the objects of a kind, keys behind a prefix.
-func (r *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
-	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
+// candidates returns the names of the objects of a kind, and their keys with a prefix.
+func (rs *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
+	const most = 20_000 // with more candidates, the comparison would take too long
 	var candidates []string
-	for i := range r.all.items {
-		it := &r.all.items[i]
+	for i := range rs.all.items {
+		it := &rs.all.items[i]
 		if it.kind != k || it.parent != scope || it.mergedInto >= 0 {
 			continue
 		}
@@ -467,23 +465,23 @@ func (r *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	return append(candidates, k.Predefined...)
 }
 
-// suggestAnywhere is near for what may live elsewhere.
-func (r *resolver) suggestAnywhere(k *kindInfo, scope int, text string) string {
+// suggestAnywhere returns a hint for a reference that may name an object of another project.
+func (rs *resolver) suggestAnywhere(k *kindInfo, scope int, text string) string {
 	prefix := ""
 	if outer, _, ok := strings.Cut(text, "/"); ok {
 		scope, prefix = -1, outer+"/"
-		if parent, ok := r.all.byKey[objectKey{r.kinds.byName[k.Parent], -1, outer}]; ok {
+		if parent, ok := rs.all.byKey[objectKey{rs.kinds.byName[k.Parent], -1, outer}]; ok {
 			scope = parent
 		}
 	}
 	hint := ""
 	if scope >= 0 {
-		hint = r.suggest(k, scope, prefix, text)
+		hint = rs.suggest(k, scope, prefix, text)
 	}
 	return cmp.Or(hint, referenceHint(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }
 
-// referenceHint says how to refer to an object of a kind that is not looked up by name.
+// referenceHint explains how to refer to an object of a kind that is not looked up by name.
 func referenceHint(k *kindInfo, more string) string {
 	if k.Identifier != nil {
 		more += ", " + identifierExample(k)

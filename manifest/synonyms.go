@@ -13,10 +13,10 @@ import (
 //go:embed synonyms.txt
 var synonymList string
 
-// meaning is what words mean: a property, or a hint what to do instead.
+// meaning is the meaning of some words: a property, or a hint what to write instead.
 type meaning struct{ of, words string }
 
-// synonyms are words for properties, and words for what no manifest has.
+// synonyms holds words for properties, and words for features that manifests do not have.
 var synonyms = sync.OnceValue(func() (list [2][]meaning) { //nolint:gochecknoglobals // a constant
 	parts := strings.Split(strings.TrimSpace(synonymList), "\n\n")
 	for n := range list {
@@ -28,7 +28,7 @@ var synonyms = sync.OnceValue(func() (list [2][]meaning) { //nolint:gochecknoglo
 	return list
 })
 
-// candidates are the properties that a word may stand for.
+// candidates returns the properties that a word may stand for.
 func candidates(word string) []string {
 	var properties []string
 	for _, s := range synonyms()[0] {
@@ -39,7 +39,7 @@ func candidates(word string) []string {
 	return properties
 }
 
-// synonymOf is the property of an object that a word probably stands for, or "".
+// synonymOf returns the property of an object that a word probably stands for, or "".
 func synonymOf(word string, has func(property string) bool) string {
 	snake := snakeCase(word)
 	if snake != word && has(snake) {
@@ -57,17 +57,17 @@ func synonymOf(word string, has func(property string) bool) string {
 	return ""
 }
 
-// synonym is a hint for a property that is unknown where it stands, or "".
-func (p *properties) synonym(name string) string {
-	has := func(property string) bool { return slices.Contains(p.names, property) }
-	if p.kind != nil {
+// synonym returns a hint for an unknown property, or "".
+func (ps *properties) synonym(name string) string {
+	has := func(property string) bool { return slices.Contains(ps.names, property) }
+	if ps.kind != nil {
 		has = func(property string) bool {
-			known, ok := p.kind.props[property]
+			known, ok := ps.kind.props[property]
 			return ok && known.what != isUnknown
 		}
 	}
 	word := name
-	if group, inner, ok := strings.Cut(name, "."); ok && p.kind != nil && p.kind.props[group].what == isGroup {
+	if group, inner, ok := strings.Cut(name, "."); ok && ps.kind != nil && ps.kind.props[group].what == isGroup {
 		word = inner
 	}
 	if to := synonymOf(word, has); to != "" {
@@ -82,16 +82,16 @@ func (p *properties) synonym(name string) string {
 		}
 	}
 	for _, to := range candidates(snakeCase(word)) {
-		if where := p.kinds.kindsWith(to, p.kind); len(where) > 0 && len(where) <= mostPlaces {
+		if where := ps.kinds.kindsWith(to, ps.kind); len(where) > 0 && len(where) <= maxHintPlaces {
 			return "did you mean " + quote(to) + "? That belongs to " + enumerate(where)
 		}
 	}
 	return ""
 }
 
-// snakeCase writes a word as properties are written: dueDate and Due-Date are due_date.
+// snakeCase converts a word to the form of property names: dueDate and Due-Date become due_date.
 func snakeCase(word string) string {
-	const longest = 40 // longer ones are in no table
+	const longest = 40 // no table contains longer words
 	if len(word) > longest {
 		return word
 	}

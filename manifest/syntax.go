@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// SyntaxError is the finding for a text that is no YAML, in place of the library's error. ok is false for other errors.
+// SyntaxError returns the finding for a YAML syntax error. ok is false for other errors.
 func SyntaxError(file string, err error, text []byte) (d diag.Diagnostic, ok bool) {
 	if !strings.HasPrefix(err.Error(), "yaml: ") {
 		return d, false
@@ -22,13 +22,12 @@ func SyntaxError(file string, err error, text []byte) (d diag.Diagnostic, ok boo
 	return syntaxError(file, err, string(text)), true
 }
 
-// keptBytes is how much of a file is kept to find the cause of an error in it.
+// keptBytes limits the text that is kept to find the cause of a syntax error.
 const keptBytes = 4 << 20
 
-// syntaxError says where a file is no YAML, and why. The library names the line in
-// which the list or mapping around the error begins; the error itself is found in
-// the text, which is empty where there is too much of it. No text of the file is
-// quoted: it may be something else than a manifest, and secret.
+// syntaxError explains a YAML syntax error. The library names only the line in which the surrounding list or mapping begins, so the error
+// is searched in text, which is empty if the file is too long. No text of the file is quoted, because the file may be something else than a
+// manifest, and secret.
 func syntaxError(file string, err error, text string) diag.Diagnostic {
 	line, problem := libraryError(err)
 	d := diag.Diagnostic{Code: "yaml-syntax", Position: diag.Position{File: file}}
@@ -37,7 +36,7 @@ func syntaxError(file string, err error, text string) diag.Diagnostic {
 		x.lines = strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 		x.line = x.locate()
 	}
-	c := x.cause()
+	c := x.findCause()
 	d.Summary, d.Hint = "the file is not valid YAML: "+c.what, c.hint
 	switch {
 	case c.line > 0:
@@ -53,7 +52,7 @@ func syntaxError(file string, err error, text string) diag.Diagnostic {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// libraryError takes the library's words apart: the line, if one is named, and the rest.
+// libraryError splits an error of the library into its line, 0 if it names none, and its message.
 func libraryError(err error) (line int, problem string) {
 	problem = err.Error()
 	if m := yamlLine.FindStringSubmatch(problem); m != nil {
@@ -65,63 +64,63 @@ func libraryError(err error) (line int, problem string) {
 	return line, problem
 }
 
-// syntax is an error of the YAML library and the text in which it stands.
+// syntax is an error of the YAML library, together with the text of the file.
 type syntax struct {
-	problem string   // in the library's words
-	around  int      // line in which what is around the error begins, from 1; 0 = not known
+	problem string   // the library's message
+	around  int      // line, from 1, of the list or mapping around the error; 0 = unknown
 	lines   []string // of the file; empty = not kept
-	line    int      // of the error, from 1; 0 = not known
-	read    int      // lines that the library had read when it found the error
+	line    int      // of the error, from 1; 0 = unknown
+	read    int      // number of lines that the library had read at the error
 }
 
-// cause is what is probably wrong.
+// cause is the probable cause of a syntax error.
 type cause struct {
 	line, column int // from 1; 0 = no better place is known
 	what, hint   string
 }
 
-// ahead is the number of lines that the library reads beyond the one that it is at.
-const ahead = 3
+// readAhead is the number of lines that the library reads ahead.
+const readAhead = 3
 
-// locate finds the line that makes the text invalid: up to the one before, it is valid.
-func (s *syntax) locate() int {
-	r := &lineReader{rest: s.lines}
+// locate returns the line that makes the text invalid, or 0. The text up to the line before it is valid.
+func (sy *syntax) locate() int {
+	r := &lineReader{rest: sy.lines}
 	err := yamltext.Documents(r, func(*node) {})
-	if s.read = r.handed; err == nil {
-		s.read = len(s.lines) + 1
+	if sy.read = r.handed; err == nil {
+		sy.read = len(sy.lines) + 1
 		return 0
 	}
 	valid := func(lines int) bool {
-		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(s.lines[:lines], "\n")), func(*node) {}) == nil
+		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(sy.lines[:lines], "\n")), func(*node) {}) == nil
 	}
-	for lines := r.handed - 1; lines >= max(0, r.handed-ahead); lines-- {
+	for lines := r.handed - 1; lines >= max(0, r.handed-readAhead); lines-- {
 		if valid(lines) {
 			return lines + 1
 		}
 	}
-	if s.around > 1 && s.around <= len(s.lines) && valid(s.around-1) {
-		return s.around
+	if sy.around > 1 && sy.around <= len(sy.lines) && valid(sy.around-1) {
+		return sy.around
 	}
 	return 0
 }
 
-// lineReader hands out a line at a time, so that it shows how far was read.
+// lineReader returns one line per read, and counts the lines that were read.
 type lineReader struct {
 	rest   []string
 	handed int
 	part   string
 }
 
-func (r *lineReader) Read(p []byte) (int, error) {
-	if r.part == "" {
-		if len(r.rest) == 0 {
+func (lr *lineReader) Read(p []byte) (int, error) {
+	if lr.part == "" {
+		if len(lr.rest) == 0 {
 			return 0, io.EOF
 		}
-		r.part, r.rest = r.rest[0]+"\n", r.rest[1:]
-		r.handed++
+		lr.part, lr.rest = lr.rest[0]+"\n", lr.rest[1:]
+		lr.handed++
 	}
-	n := copy(p, r.part)
-	r.part = r.part[n:]
+	n := copy(p, lr.part)
+	lr.part = lr.part[n:]
 	return n, nil
 }
 
@@ -143,52 +142,52 @@ const (
 	commentHint      = "# begins a comment: put the text between quotes"
 )
 
-// cause looks for what people get wrong, the surest first.
-func (s *syntax) cause() cause {
-	says := func(part string) bool { return strings.Contains(s.problem, part) }
-	if m := aliasProblem.FindStringSubmatch(s.problem); m != nil {
-		return s.unknownAnchor(m[1])
+// findCause returns the first known mistake that fits the error, the most certain one first.
+func (sy *syntax) findCause() cause {
+	says := func(part string) bool { return strings.Contains(sy.problem, part) }
+	if m := aliasProblem.FindStringSubmatch(sy.problem); m != nil {
+		return sy.anchorCause(m[1])
 	}
 	switch {
 	case says("exceeded max depth"):
-		return cause{what: s.problem, hint: "no manifest is nested that deep"}
+		return cause{what: sy.problem, hint: "no manifest is nested that deep"}
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
 	case says("incompatible YAML document"):
-		return cause{max(1, s.line), 1, "the line names a version of YAML that is not read", "remove the line: a manifest needs none"}
-	case looksLikeCSV(s.lines):
+		return cause{max(1, sy.line), 1, "the line names a version of YAML that is not read", "remove the line: a manifest needs none"}
+	case looksLikeCSV(sy.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
 	}
-	if i := slices.IndexFunc(s.lines, conflictMark.MatchString); i >= 0 {
+	if i := slices.IndexFunc(sy.lines, conflictMark.MatchString); i >= 0 {
 		return cause{i + 1, 1, "a merge conflict is not resolved", "keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"}
 	}
-	if c := s.unquoted(); c.what != "" {
+	if c := sy.findUnquoted(); c.what != "" {
 		return c
 	}
-	if s.line == 0 {
-		return cause{what: s.problem, hint: generalHint(s.problem)}
+	if sy.line == 0 {
+		return cause{what: sy.problem, hint: generalHint(sy.problem)}
 	}
-	at := s.lines[s.line-1]
-	above := s.above()
-	for _, n := range []int{s.line, above} {
+	at := sy.lines[sy.line-1]
+	above := sy.lineAbove()
+	for _, n := range []int{sy.line, above} {
 		if n == 0 {
 			continue
 		}
-		if m := hyphenWord.FindStringSubmatch(s.lines[n-1]); m != nil && !strings.HasPrefix(s.lines[n-1], "---") {
+		if m := hyphenWord.FindStringSubmatch(sy.lines[n-1]); m != nil && !strings.HasPrefix(sy.lines[n-1], "---") {
 			return cause{
 				n, len(m[1]) + 1, "there is no space after the hyphen",
 				"a hyphen that begins an entry of a list wants a space after it",
 			}
 		}
-		indent := indentation(s.lines[n-1])
-		if r, column := oddBlank(leading.FindString(s.lines[n-1])); r == '\t' && column <= len(indent) {
+		indent := indentation(sy.lines[n-1])
+		if r, column := oddBlank(leading.FindString(sy.lines[n-1])); r == '\t' && column <= len(indent) {
 			return cause{n, column, "a tab indents the line", "indent with spaces"}
 		} else if column > 0 && r != '\t' {
 			return cause{n, column, "the character " + runeName(r) + " looks like a space and is none", "write a space"}
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
-		c := cause{s.line, column, "the quote that opens here is not closed", "close it"}
+		c := cause{sy.line, column, "the quote that opens here is not closed", "close it"}
 		if closed {
 			c.what, c.hint = "text follows the quote that ends a value", "put the whole value between the quotes"
 		}
@@ -196,62 +195,63 @@ func (s *syntax) cause() cause {
 		return c
 	}
 	if at := referenceInFlow.FindStringIndex(at); at != nil && says("did not find expected ',' or") {
-		return cause{s.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
+		return cause{sy.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
-		return cause{s.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as \"#22c55e\""}
+		return cause{sy.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as \"#22c55e\""}
 	}
-	if c := s.indentProblem(at, above); c.what != "" {
+	if c := sy.indentProblem(at, above); c.what != "" {
 		return c
 	}
 	switch {
 	case unspacedKey.MatchString(at):
-		return cause{s.line, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
-	case above > 0 && unspacedKey.MatchString(s.lines[above-1]) && !strings.Contains(s.lines[above-1], ": "):
+		return cause{sy.line, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
+	case above > 0 && unspacedKey.MatchString(sy.lines[above-1]) && !strings.Contains(sy.lines[above-1], ": "):
 		return cause{above, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
 	case says("mapping values are not allow"):
 		column := 0
 		if m := keyAndColon.FindString(at); m != "" {
 			column = len(m) + 1
 		}
-		return cause{s.line, column, colonInText, quotesHint}
+		return cause{sy.line, column, colonInText, quotesHint}
 	case says("expected <document start>"):
-		return cause{s.line, 0, "a document ends with ... before this line", "remove the ..., or begin another document with ---"}
+		return cause{sy.line, 0, "a document ends with ... before this line", "remove the ..., or begin another document with ---"}
 	case says("could not find expected ':'") && !strings.Contains(at, ":"):
-		return cause{s.line, len(indentation(at)) + 1, "the line is no field: it has no colon", severalLinesHint}
+		return cause{sy.line, len(indentation(at)) + 1, "the line is no field: it has no colon", severalLinesHint}
 	case says("did not find expected ',' or") && colonInFlow.MatchString(at):
-		return cause{s.line, colonInFlow.FindStringSubmatchIndex(at)[2] + 1, colonInText, quotesHint}
+		return cause{sy.line, colonInFlow.FindStringSubmatchIndex(at)[2] + 1, colonInText, quotesHint}
 	case says("did not find expected ',' or"):
-		return cause{s.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
+		return cause{sy.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
 	}
-	return cause{what: s.problem, hint: generalHint(s.problem)}
+	return cause{what: sy.problem, hint: generalHint(sy.problem)}
 }
 
-// beginsText matches what stands before the first character of a value: the indentation, the hyphens of entries, a key and its colon,
-// or a bracket or comma.
+// beginsText matches the text before the first character of a value: indentation, hyphens of entries, a key and its colon, a bracket or a
+// comma.
 var beginsText = regexp.MustCompile(`^ *(- +)*$|: +$|[\[{,] *$`)
 
-// unquoted finds a text that begins with a character of YAML's own: with another text in its place, the error is gone or comes later.
-func (s *syntax) unquoted() (c cause) {
-	const longest = 1000                 // characters of a line that are looked at
-	left, size := 32<<20, 5*len(s.lines) // bytes that are read to find it
-	for _, line := range s.lines {
+// findUnquoted finds a text that needs quotes because it begins with a special character. Proof is that the error moves or disappears if
+// another text is in its place.
+func (sy *syntax) findUnquoted() (c cause) {
+	const longest = 1000                  // characters of a line that are examined
+	left, size := 32<<20, 5*len(sy.lines) // bytes that the search may read
+	for _, line := range sy.lines {
 		size += 5 * len(line)
 	}
-	for n := max(1, min(s.line, s.read)-ahead); n <= min(s.read, len(s.lines)); n++ {
-		line := s.lines[n-1][:min(len(s.lines[n-1]), longest)]
+	for n := max(1, min(sy.line, sy.read)-readAhead); n <= min(sy.read, len(sy.lines)); n++ {
+		line := sy.lines[n-1][:min(len(sy.lines[n-1]), longest)]
 		for i, r := range line {
 			if !strings.ContainsRune("[]{}|>*&!%@`,?-\t", r) || !beginsText.MatchString(line[:i]) || !cannotBegin(line[:i], line[i:]) {
 				continue
 			}
-			end := i + closing(line[i:])
+			end := i + bracketsLength(line[i:])
 			for _, rest := range []string{line[end+max(0, strings.IndexAny(line[end:], ",]}")):], ""} {
-				other := syntax{lines: slices.Clone(s.lines), around: s.around}
+				other := syntax{lines: slices.Clone(sy.lines), around: sy.around}
 				other.lines[n-1] = line[:i] + "x" + rest
 				if left -= size; left < 0 {
 					return c
 				}
-				if at := other.locate(); other.read <= s.read && at <= max(s.line, n) {
+				if at := other.locate(); other.read <= sy.read && at <= max(sy.line, n) {
 					continue
 				}
 				c = cause{n, utf8.RuneCountInString(line[:i]) + 1, "a text cannot begin with " + string(r), quotesHint}
@@ -265,13 +265,13 @@ func (s *syntax) unquoted() (c cause) {
 	return c
 }
 
-// cannotBegin reports whether YAML reads the first character of a value as a sign, and the rest does not fit that sign: text follows a
-// closed bracket, text stands in the line of a |, or a - begins no entry of a list there.
+// cannotBegin reports whether YAML takes the first character of a value for an indicator, and the rest does not fit it: text follows a
+// closed bracket, text follows a | on its line, or a - begins no list entry.
 func cannotBegin(before, value string) bool {
-	rest := strings.TrimLeft(value[closing(value):], " ")
+	rest := strings.TrimLeft(value[bracketsLength(value):], " ")
 	switch value[0] {
 	case '[', '{':
-		return closing(value) > 1 && rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0]))
+		return bracketsLength(value) > 1 && rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0]))
 	case '|', '>':
 		return !blockHeader.MatchString(value)
 	case '-', '?':
@@ -292,9 +292,9 @@ var (
 	keyAndColon  = regexp.MustCompile(`^ *(?:- +)*[^ :][^:]*: +`)
 )
 
-// closing returns the length of the brackets at the beginning of a text, with their contents. It is 1 if there
-// are none, or if they are not closed.
-func closing(text string) int {
+// bracketsLength returns the length of the bracketed part at the beginning of a text. It is 1 if there are no brackets, or if they are not
+// closed.
+func bracketsLength(text string) int {
 	depth := 0
 	for i, r := range text {
 		switch r {
@@ -310,7 +310,7 @@ func closing(text string) int {
 	return 1
 }
 
-// oddBlank finds the first blank that is no space: a tab, or what looks like a space.
+// oddBlank returns the first white space that is not a space, and its column; 0 = none.
 func oddBlank(text string) (r rune, column int) {
 	i := strings.IndexFunc(text, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) })
 	if i < 0 {
@@ -320,30 +320,30 @@ func oddBlank(text string) (r rune, column int) {
 	return r, utf8.RuneCountInString(text[:i]) + 1
 }
 
-// indentProblem compares the indentation of the line with those that it can have; nothing is wrong where what is empty.
-func (s *syntax) indentProblem(at string, above int) (c cause) {
+// indentProblem compares the indentation of a line with the possible ones. The result has no text if there is no problem.
+func (sy *syntax) indentProblem(at string, above int) (c cause) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
 		return c
 	}
-	indent, open := len(indentation(at)), s.columns()
-	c = cause{s.line, indent + 1, "", indentHint}
-	deeper := indent > open[0] && keyWithValue.MatchString(s.lines[above-1])
+	indent, open := len(indentation(at)), sy.openIndents()
+	c = cause{sy.line, indent + 1, "", indentHint}
+	deeper := indent > open[0] && keyWithValue.MatchString(sy.lines[above-1])
 	switch {
-	case deeper && strings.Contains(s.problem, "mapping values"):
+	case deeper && strings.Contains(sy.problem, "mapping values"):
 		c.what = fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above)
-	case strings.Contains(s.problem, "find expected") && !strings.Contains(s.problem, "',' or") && !slices.Contains(open, indent):
+	case strings.Contains(sy.problem, "find expected") && !strings.Contains(sy.problem, "',' or") && !slices.Contains(open, indent):
 		c.what = "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent)
-	case strings.Contains(s.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
+	case strings.Contains(sy.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
 		c.what = "an entry of a list stands among the fields of a mapping"
 		c.hint = "the first entry wants a hyphen as well; or " + indentHint
-	case strings.Contains(s.problem, "'-' indicator"):
+	case strings.Contains(sy.problem, "'-' indicator"):
 		c.what = "a list goes on here, and the line does not begin with a hyphen"
 		c.hint += " The fields of an entry are indented by two spaces more than its hyphen"
 	}
 	return c
 }
 
-// nearest names the indentations on both sides of one that is none of them; all are in falling order.
+// nearest returns the indentations before and after one that is not in the list. all is sorted in descending order.
 func nearest(all []int, indent int) string {
 	at := slices.IndexFunc(all, func(c int) bool { return c < indent })
 	switch {
@@ -355,23 +355,22 @@ func nearest(all []int, indent int) string {
 	return strconv.Itoa(all[at]) + " or " + strconv.Itoa(all[at-1])
 }
 
-// above is the last line before the error that holds something, or 0.
-func (s *syntax) above() int {
-	for n := s.line - 1; n > 0; n-- {
-		if text := strings.TrimSpace(s.lines[n-1]); text != "" && text[0] != '#' {
+// lineAbove returns the last line before the error that has content, or 0.
+func (sy *syntax) lineAbove() int {
+	for n := sy.line - 1; n > 0; n-- {
+		if text := strings.TrimSpace(sy.lines[n-1]); text != "" && text[0] != '#' {
 			return n
 		}
 	}
 	return 0
 }
 
-// columns are the indentations of the lists and mappings that are open above the
-// error, the innermost first.
-func (s *syntax) columns() []int {
+// openIndents returns the indentations of the lists and mappings that are open at the error, innermost first.
+func (sy *syntax) openIndents() []int {
 	var open []int
 	limit := 1 << 30
-	for n := s.line - 1; n > 0 && limit > 0; n-- {
-		line := s.lines[n-1]
+	for n := sy.line - 1; n > 0 && limit > 0; n-- {
+		line := sy.lines[n-1]
 		text := strings.TrimLeft(line, " ")
 		if text == "" || text[0] == '#' || len(line)-len(text) >= limit {
 			continue
@@ -397,11 +396,11 @@ func (s *syntax) columns() []int {
 	return open
 }
 
-// unknownAnchor finds where an anchor is missed.
-func (s *syntax) unknownAnchor(name string) cause {
+// anchorCause returns the cause for an alias without an anchor.
+func (sy *syntax) anchorCause(name string) cause {
 	c := cause{what: "nothing before this alias is marked with its name", hint: "a text cannot begin with *: " + quotesHint + "; an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
-	for i, line := range s.lines {
+	for i, line := range sy.lines {
 		if at := alias.FindStringIndex(line); at != nil {
 			c.line, c.column = i+1, at[0]+strings.IndexByte(line[at[0]:], '*')+1
 			break
@@ -410,7 +409,7 @@ func (s *syntax) unknownAnchor(name string) cause {
 	return c
 }
 
-// unbalancedQuote finds a quoted value in a line that does not end there, or ends too early.
+// unbalancedQuote finds a quoted value that does not end in its line, or ends too early.
 func unbalancedQuote(line string) (column int, closed, found bool) {
 	for from := 0; ; {
 		m := openQuote.FindStringSubmatchIndex(line[from:])
@@ -427,7 +426,7 @@ func unbalancedQuote(line string) (column int, closed, found bool) {
 	}
 }
 
-// looksLikeCSV reports whether the lines look like a table with separators: no YAML, but the same number of them in each of the first lines.
+// looksLikeCSV reports whether the first lines look like a table: they are not YAML, and have the same number of separators.
 func looksLikeCSV(lines []string) bool {
 	if len(lines) < 2 || strings.Contains(lines[0], ": ") || strings.HasSuffix(strings.TrimSpace(lines[0]), ":") || strings.ContainsAny(lines[0], "{[") {
 		return false
@@ -444,7 +443,7 @@ func indentation(line string) string {
 	return line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
 }
 
-// generalHint is what helps with an error of the library whose cause was not found.
+// generalHint returns a hint for an error of the library whose cause was not found.
 func generalHint(problem string) string {
 	hints := [...]struct{ part, hint string }{
 		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % wants quotes"},

@@ -12,30 +12,30 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// Where references to the variables of a document and to the element of a for_each begin.
+// First words of references to the variables of a document, and to the element of a for_each.
 const (
 	varsWord = "vars"
 	eachWord = "each"
 )
 
-// value is what a name stands for: a node, and the file in which it stands.
-type value struct {
+// fileNode is a node together with the name of its file.
+type fileNode struct {
 	node *node
 	file string
 }
 
-func (v value) position() diag.Position {
-	return diag.Position{File: v.file, Line: v.node.Line, Column: v.node.Column}
+func (fn fileNode) position() diag.Position {
+	return diag.Position{File: fn.file, Line: fn.node.Line, Column: fn.node.Column}
 }
 
-// element is one of those that a for_each goes through.
+// element is one element of the list that a for_each repeats over.
 type element struct {
-	name  string // that references to it begin with
-	value value
-	outer *element // of the for_each around
+	name  string // the first word of references to it
+	value fileNode
+	outer *element // the element of the surrounding for_each, or nil
 }
 
-// related tell for which elements something is found.
+// related returns the positions of the for_each elements around an object, for a finding.
 func (e *element) related() []diag.Related {
 	var list []diag.Related
 	for ; e != nil; e = e.outer {
@@ -44,20 +44,19 @@ func (e *element) related() []diag.Related {
 	return list
 }
 
-// expander writes out one document: it makes objects of what a for_each stands in, and puts values where references
-// stand. What it makes are nodes, never YAML, and it looks once at what is written in the document and not at all at
-// values from elsewhere. What it does not change stays the same node.
+// expander expands the templates of one document: for_each becomes objects, and references become values. It works on nodes, not on text,
+// and expands only what the document contains, not the values. Nodes without templates stay the same.
 type expander struct {
 	*pass
 
-	vars      map[string]value
+	vars      map[string]fileNode
 	made      map[*node]*element // the objects that a for_each made
 	ancestors ancestors
-	declares  bool // it is at the values of variables, which cannot refer to anything
-	failed    bool // something could not be written out, and that was told
+	declares  bool // the values of variables are being read, which cannot contain references
+	failed    bool // a template could not be expanded, and that was reported
 }
 
-// isTemplate reports whether references mean something in a document: it has variables or a for_each.
+// isTemplate reports whether a document has variables or a for_each. Only then its references have a meaning.
 func isTemplate(root *node) bool {
 	for key := range yamltext.Pairs(root.Content) {
 		if root.Kind == mappingNode && key.Kind == scalarNode && key.Value == schema.Vars {
@@ -76,23 +75,23 @@ func usesForEach(n *node) bool {
 	return false
 }
 
-// document writes out the properties of a document, keys and values in turn.
-func (x *expander) document(pairs []*node) []*node {
+// expandDocument expands the properties of a document, keys and values in turn. It returns nil if the budget is exceeded.
+func (x *expander) expandDocument(pairs []*node) []*node {
 	for key, value := range yamltext.Pairs(pairs) {
 		if key = resolved(key); key != nil && key.Value == schema.Vars {
-			x.declare(value)
+			x.readVariables(value)
 		}
 	}
 	root := &node{Kind: mappingNode, Content: pairs}
-	written := x.parts(root, root, func(key, value *node) *node {
+	written := x.replaceParts(root, root, func(key, value *node) *node {
 		if k, isSection := x.kinds.top[key.Value]; isSection {
-			return x.list(k, value, nil)
+			return x.expandList(k, value, nil)
 		}
 		if strings.HasPrefix(key.Value, schema.Extension) ||
 			slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
 			return value
 		}
-		return x.value(value, nil)
+		return x.expandValue(value, nil)
 	})
 	if x.budget.overfull {
 		return nil
@@ -100,82 +99,82 @@ func (x *expander) document(pairs []*node) []*node {
 	return written.Content
 }
 
-// list writes out a list of objects of a kind, or of whatever a field holds if k is nil.
-func (x *expander) list(k *kindInfo, n *node, e *element) *node {
+// expandList expands a list of objects of kind k, or any other list if k is nil.
+func (x *expander) expandList(k *kindInfo, n *node, e *element) *node {
 	to, written, leave := x.enter(n, e)
 	defer leave()
 	if to != nil && to.Kind == mappingNode && k != nil && schema.TakesFolder(k.Kind) {
-		return x.parts(n, to, func(_, value *node) *node { return x.value(value, e) })
+		return x.replaceParts(n, to, func(_, value *node) *node { return x.expandValue(value, e) })
 	}
 	if to == nil || to.Kind != sequenceNode {
 		return written
 	}
 	content, changed := make([]*node, 0, len(to.Content)), false
 	for _, entry := range to.Content {
-		if objects, ok := x.forEach(k, entry, e); ok {
+		if objects, ok := x.expandForEach(k, entry, e); ok {
 			content, changed = append(content, objects...), true
 			continue
 		}
-		o := x.object(k, entry, e)
+		o := x.expandObject(k, entry, e)
 		content, changed = append(content, o), changed || o != entry
 	}
 	if !changed {
 		return n
 	}
-	return at(n, to, content)
+	return withContent(n, to, content)
 }
 
-// enter gives the list or mapping that n stands for, or nil where it is neither. written is n as it is to be, without a look
-// into that. leave must be called when it has been dealt with.
+// enter returns the list or mapping that n stands for, or nil. For other nodes, written is n in its expanded form. The caller calls leave
+// after the node.
 func (x *expander) enter(n *node, e *element) (to, written *node, leave func()) {
 	to, leave = x.ancestors.enter(n)
 	switch {
 	case to == nil || !x.spend(n, 1):
 		return nil, n, leave
 	case to.Kind == scalarNode:
-		return nil, x.scalar(n, to, e), leave
+		return nil, x.fillText(n, to, e), leave
 	}
 	return to, n, leave
 }
 
-// at is a list or mapping with other contents, in the place of n.
-func at(n, of *node, content []*node) *node {
+// withContent returns a copy of a list or mapping with other contents, at the position of n.
+func withContent(n, of *node, content []*node) *node {
 	return &node{Kind: of.Kind, Style: of.Style, Tag: of.Tag, Content: content, Line: n.Line, Column: n.Column}
 }
 
-// object writes out one object.
-func (x *expander) object(k *kindInfo, n *node, e *element) *node {
+// expandObject expands one object.
+func (x *expander) expandObject(k *kindInfo, n *node, e *element) *node {
 	if k == nil {
-		return x.value(n, e)
+		return x.expandValue(n, e)
 	}
 	to, written, leave := x.enter(n, e)
 	defer leave()
 	if to == nil || to.Kind != mappingNode {
 		return written
 	}
-	return x.parts(n, to, func(key, value *node) *node {
+	return x.replaceParts(n, to, func(key, value *node) *node {
 		if i := slices.IndexFunc(k.sections, func(s section) bool { return s.name == key.Value }); i >= 0 {
-			return x.list(k.sections[i].kind, value, e)
+			return x.expandList(k.sections[i].kind, value, e)
 		}
 		if list := resolved(value); list != nil && list.Kind == sequenceNode {
-			return x.list(nil, value, e) // such as members
+			return x.expandList(nil, value, e) // such as members
 		}
-		return x.value(value, e)
+		return x.expandValue(value, e)
 	})
 }
 
-// value writes out whatever holds no objects.
-func (x *expander) value(n *node, e *element) *node {
+// expandValue expands a value that contains no objects.
+func (x *expander) expandValue(n *node, e *element) *node {
 	to, written, leave := x.enter(n, e)
 	defer leave()
 	if to == nil {
 		return written
 	}
-	return x.parts(n, to, func(_, value *node) *node { return x.value(value, e) })
+	return x.replaceParts(n, to, func(_, value *node) *node { return x.expandValue(value, e) })
 }
 
-// parts gives every entry of a list, or every property of a mapping, its new value. key is nil in a list.
-func (x *expander) parts(n, to *node, each func(key, value *node) *node) *node {
+// replaceParts replaces each entry of a list, or each value of a mapping, by the result of each. key is nil in a list.
+func (x *expander) replaceParts(n, to *node, each func(key, value *node) *node) *node {
 	content, isMapping := to.Content, to.Kind == mappingNode
 	if isMapping {
 		content = x.pairs(to)
@@ -202,11 +201,11 @@ func (x *expander) parts(n, to *node, each func(key, value *node) *node) *node {
 	if changed == nil {
 		return n
 	}
-	return at(n, to, changed)
+	return withContent(n, to, changed)
 }
 
-// forEach makes an object for each element, if the entry of a list says so.
-func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []*node, ok bool) {
+// expandForEach returns an object for each element if a list entry has for_each; otherwise ok is false.
+func (x *expander) expandForEach(k *kindInfo, entry *node, outer *element) (objects []*node, ok bool) {
 	to, leave := x.ancestors.enter(entry)
 	defer leave()
 	if to == nil || to.Kind != mappingNode {
@@ -214,7 +213,7 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 	}
 	var over, as *node
 	var rest []*node
-	for written, value := range x.each(to) {
+	for written, value := range x.eachPair(to) {
 		of, key := &over, resolved(written)
 		switch {
 		case key != nil && key.Value == schema.ForEach:
@@ -225,26 +224,26 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 			continue
 		}
 		if *of != nil {
-			x.twice(key.Value, *of, written, "")
+			x.reportDuplicate(key.Value, *of, written, "")
 		}
 		*of = value
 	}
 	if over == nil {
 		return nil, false
 	}
-	name, list := x.elementName(as), x.elements(over, outer)
+	name, list := x.readElementName(as), x.readElements(over, outer)
 	if name == "" {
 		return nil, true
 	}
-	template := at(entry, to, rest)
+	template := withContent(entry, to, rest)
 	for _, v := range list {
 		e := &element{name, v, outer}
 		if !x.spend(entry, 1) {
 			return nil, true
 		}
-		o := x.object(k, template, e)
+		o := x.expandObject(k, template, e)
 		if o == template {
-			o = at(entry, to, rest)
+			o = withContent(entry, to, rest)
 		}
 		x.made[o] = e
 		objects = append(objects, o)
@@ -258,8 +257,8 @@ var (
 	environment  = regexp.MustCompile(`^PLANFORM_[A-Za-z0-9_]+$`)
 )
 
-// elementName is what references to the element of a for_each begin with.
-func (x *expander) elementName(as *node) string {
+// readElementName returns the first word of references to the element of a for_each, or "" if the word is invalid.
+func (x *expander) readElementName(as *node) string {
 	if as == nil {
 		return eachWord
 	}
@@ -272,19 +271,19 @@ func (x *expander) elementName(as *node) string {
 	return to.Value
 }
 
-// elements are those that a for_each goes through.
-func (x *expander) elements(over *node, outer *element) []value {
-	list := value{x.value(over, outer), x.source.name}
+// readElements returns the elements that a for_each repeats over.
+func (x *expander) readElements(over *node, outer *element) []fileNode {
+	list := fileNode{x.expandValue(over, outer), x.source.name}
 	to := resolved(over)
 	if to != nil && to.Kind == scalarNode {
-		if v, whole := x.whole(to, outer); whole { // the elements keep their places
+		if v, whole := x.wholeReference(to, outer); whole { // through a whole reference, elements keep their positions
 			list = v
 		}
 	}
 	to = resolved(list.node)
 	if name, isTable := tableName(to); isTable {
 		var ok bool
-		if list, ok = x.given.table(x, over, name); !ok {
+		if list, ok = x.given.readTable(x, over, name); !ok {
 			return nil
 		}
 		to = list.node
@@ -297,16 +296,16 @@ func (x *expander) elements(over *node, outer *element) []value {
 			"write "+schema.ForEach+": [{key: web}, {key: ops}], {csv: FILE} or ${{ vars.NAME }}")
 		return nil
 	}
-	all := make([]value, 0, len(to.Content))
+	all := make([]fileNode, 0, len(to.Content))
 	for _, n := range to.Content {
 		if n = resolved(n); n != nil && x.spend(over, 1) {
-			all = append(all, value{n, list.file})
+			all = append(all, fileNode{n, list.file})
 		}
 	}
 	return all
 }
 
-// tableName is the file that a value {csv: FILE} names.
+// tableName returns the file that a value {csv: FILE} names.
 func tableName(n *node) (name *node, ok bool) {
 	if n == nil || n.Kind != mappingNode || len(n.Content) != 2 || n.Content[0].Value != "csv" {
 		return nil, false
@@ -314,14 +313,14 @@ func tableName(n *node) (name *node, ok bool) {
 	return resolved(n.Content[1]), true
 }
 
-// reference finds what may refer to a value: $ before it, the first word, the rest, and its end, if it has one.
+// reference matches a possible reference: a $ before it, the first word, the rest, and its end if present.
 var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)?([^}\n]*)(\}\})?`)
 
-// Refers reports whether a document with variables takes a text for a reference.
+// Refers reports whether a text looks like a reference in a document with variables.
 func Refers(text string) bool { return strings.Contains(text, "${{") }
 
-// scalar puts values where references stand in a text. n is where it stands: the text itself or its alias.
-func (x *expander) scalar(n, text *node, e *element) *node {
+// fillText replaces the references in a text by their values. n is the text itself, or its alias.
+func (x *expander) fillText(n, text *node, e *element) *node {
 	if !x.spend(n, len(text.Value)/searchedBytes) {
 		return n
 	}
@@ -330,14 +329,14 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		if !x.spend(n, len(text.Value)/matchedBytes) {
 			return n
 		}
-		if v, whole := x.whole(text, e); whole {
-			return x.copyOf(v, n)
+		if v, whole := x.wholeReference(text, e); whole {
+			return x.copyValue(v, n)
 		}
 		all = reference.FindAllStringSubmatchIndex(text.Value, -1)
 	}
 	var b strings.Builder
 	var origins []diag.Position
-	known := map[diag.Position]bool{} // those, each of which is told once
+	known := map[diag.Position]bool{} // the entries of origins
 	rest := 0
 	if !x.spend(n, len(all)) {
 		return n
@@ -345,7 +344,7 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	for _, m := range all {
 		b.WriteString(text.Value[rest:m[0]])
 		rest = m[1]
-		if m[2] < m[3] { // a doubled $ writes what stands behind it
+		if m[2] < m[3] { // a doubled $ escapes the reference
 			b.WriteString(text.Value[m[0]+1 : m[1]])
 			continue
 		}
@@ -355,21 +354,21 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		}
 		v, ok := x.lookup(n, word, path, m[8] >= 0, e)
 		if !ok {
-			return broken(n)
+			return brokenNode(n)
 		}
 		name := word + path
 		switch to := resolved(v.node); {
 		case to == nil || to.Kind != scalarNode:
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text",
 				"write the reference alone, as the whole value")
-			return broken(n)
+			return brokenNode(n)
 		case isNull(to):
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
-			return broken(n)
+			return brokenNode(n)
 		default:
 			of := x.originsOf(to, v.file)
 			if len(of) > 1 && !x.spend(n, len(of)) {
-				return broken(n)
+				return brokenNode(n)
 			}
 			for _, at := range of {
 				if !known[at] {
@@ -378,7 +377,7 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			}
 			if b.WriteString(to.Value); b.Len() > x.budget.limits.ScalarBytes {
 				x.report(n, e, "too-large", "the text is larger than "+bytesText(int64(x.budget.limits.ScalarBytes))+" with the values in it", "")
-				return broken(n)
+				return brokenNode(n)
 			}
 		}
 	}
@@ -396,28 +395,28 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	return made
 }
 
-// originsOf returns where a text stands, or where the texts stand that its references lead to.
+// originsOf returns the position of a text, or the positions of the texts that replaced its references.
 func (x *expander) originsOf(n *node, file string) []diag.Position {
 	if of, ok := x.origins[n]; ok || x.origins == nil {
 		return of
 	}
-	return []diag.Position{value{n, file}.position()}
+	return []diag.Position{fileNode{n, file}.position()}
 }
 
-// whole is the value of a text that is one reference and nothing else.
-func (x *expander) whole(text *node, e *element) (v value, ok bool) {
+// wholeReference returns the value of a text that consists of one reference only.
+func (x *expander) wholeReference(text *node, e *element) (v fileNode, ok bool) {
 	m := reference.FindStringSubmatch(text.Value)
 	if m == nil || m[0] != text.Value || m[1] != "" || m[2] == "" || m[4] == "" {
 		return v, false
 	}
 	if v, ok = x.lookup(text, m[2], m[3], true, e); !ok {
-		v.node = broken(text)
+		v.node = brokenNode(text)
 	}
 	return v, true
 }
 
-// words are the first words of references.
-func (x *expander) words(e *element) []string {
+// firstWords returns the valid first words of references.
+func (x *expander) firstWords(e *element) []string {
 	words := []string{varsWord, eachWord}
 	for ; e != nil; e = e.outer {
 		words = append(words, e.name)
@@ -425,7 +424,7 @@ func (x *expander) words(e *element) []string {
 	return words
 }
 
-// orText adds to a hint how to write as text what looks like a reference.
+// orText adds to a hint how to write a text that looks like a reference.
 func orText(hint, reference string) string {
 	if !strings.HasSuffix(hint, "?") {
 		hint += ";"
@@ -433,15 +432,15 @@ func orText(hint, reference string) string {
 	return hint + " if it is meant as text, write $${{ " + truncate(strings.TrimSpace(reference)) + " }}"
 }
 
-// lookup finds what a reference means.
-func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (v value, ok bool) {
+// lookup returns the value of a reference.
+func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (v fileNode, ok bool) {
 	path = strings.TrimSpace(path)
 	of := e
 	for of != nil && of.name != word {
 		of = of.outer
 	}
 	name, dotted := strings.CutPrefix(path, ".")
-	words := x.words(e)
+	words := x.firstWords(e)
 	switch {
 	case word == "env" && dotted:
 		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is no reference",
@@ -473,18 +472,18 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 			x.report(n, e, "unknown-reference", "there is no variable "+quote(first), orText(hint, word+path))
 			return v, false
 		}
-		return x.member(n, varsWord+"."+first, v, rest, e)
+		return x.lookupMember(n, varsWord+"."+first, v, rest, e)
 	case of == nil:
 		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach,
 			orText("is the line indented like its neighbours?", word+path))
 	default:
-		return x.member(n, word, of.value, name, e)
+		return x.lookupMember(n, word, of.value, name, e)
 	}
 	return v, false
 }
 
-// member finds a part of a mapping. A name may have dots, as the header of a column does.
-func (x *expander) member(n *node, of string, v value, path string, e *element) (value, bool) {
+// lookupMember returns a member of a mapping. Names may contain dots, like column headers.
+func (x *expander) lookupMember(n *node, of string, v fileNode, path string, e *element) (fileNode, bool) {
 	for path != "" {
 		to := resolved(v.node)
 		if to == nil || to.Kind != mappingNode {
@@ -508,17 +507,17 @@ func (x *expander) member(n *node, of string, v value, path string, e *element) 
 		}
 		switch {
 		case whole != nil:
-			return value{whole, v.file}, true
+			return fileNode{whole, v.file}, true
 		case part == nil:
 			x.report(n, e, "unknown-reference", of+" has no "+quote(first), cmp.Or(diag.OneOf(first, keysOf(pairs)), "it is empty"))
 			return v, false
 		}
-		v, path, of = value{part, v.file}, rest, of+"."+first
+		v, path, of = fileNode{part, v.file}, rest, of+"."+first
 	}
 	return v, true
 }
 
-// keysOf are the keys of a mapping, as many as are compared with a word for a hint.
+// keysOf returns the keys of a mapping, up to a number that can be compared for a hint.
 func keysOf(pairs []*node) []string {
 	const most = 1000
 	var names []string
@@ -531,36 +530,36 @@ func keysOf(pairs []*node) []string {
 	return names
 }
 
-// copyOf is a value in the place of its reference.
-func (x *expander) copyOf(v value, place *node) *node {
+// copyValue returns a copy of a value at the position of its reference.
+func (x *expander) copyValue(v fileNode, place *node) *node {
 	to, leave := x.ancestors.enter(v.node)
 	defer leave()
 	if to == nil || !x.spend(place, 1) {
-		return broken(place)
+		return brokenNode(place)
 	}
 	content := to.Content
 	if to.Kind == mappingNode {
 		content = x.pairs(to)
 	}
-	c := at(place, to, nil)
+	c := withContent(place, to, nil)
 	if c.Value = to.Value; to.Kind == scalarNode && x.origins != nil {
 		x.origins[c] = x.originsOf(to, v.file)
 	}
 	for _, part := range content {
-		c.Content = append(c.Content, x.copyOf(value{part, v.file}, place))
+		c.Content = append(c.Content, x.copyValue(fileNode{part, v.file}, place))
 	}
 	return c
 }
 
-// report reports what makes a template useless, and for which element.
+// report reports why a template cannot be expanded, and for which element.
 func (x *expander) report(n *node, e *element, code, summary, hint string) {
 	x.failed = true
-	x.found.made = e
-	x.tell(n, "", problem{code, summary, hint})
-	x.found.made = nil
+	x.found.element = e
+	x.reportNode(n, "", problem{code, summary, hint})
+	x.found.element = nil
 }
 
-// spend counts elements that are looked at or made, and reports whether there may be so many.
+// spend counts elements, and reports whether the budget allows them.
 func (x *expander) spend(n *node, elements int) bool {
 	before := x.budget.overfull
 	if x.budget.fill(elements) {
@@ -573,10 +572,10 @@ func (x *expander) spend(n *node, elements int) bool {
 	return false
 }
 
-// brokenTag marks what stands where a reference means nothing, so that nothing else is said of it.
+// brokenTag marks a node that replaces an invalid reference, so that no further problem is reported for it.
 const brokenTag = "!planform-broken"
 
-func broken(place *node) *node {
+func brokenNode(place *node) *node {
 	return &node{Kind: scalarNode, Tag: brokenTag, Line: place.Line, Column: place.Column}
 }
 

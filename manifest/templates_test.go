@@ -12,8 +12,8 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Each rule of templates, by its name: what the pages of a manifest are called, or what is wrong.
-func TestTemplates(t *testing.T) {
+// TestEachRuleOfTemplates checks one rule of templates in each case, by the names of the resulting pages or the error.
+func TestEachRuleOfTemplates(t *testing.T) {
 	t.Parallel()
 	const csv = "\xEF\xBB\xBFlogin;Full name;a.b;empty;\r\nada;\"Ada \"\"the; first\"\"\";x;;\r\n\r\n7;\"a: [b ${{ vars.v }}\";y\r\n"
 	const asText = ` "${{ vars.v }}" is a text here: the document has neither vars nor for_each`
@@ -28,40 +28,40 @@ func TestTemplates(t *testing.T) {
 		"a reference of another program is an error":         {`{vars: {v: x}, pages: [{name: "${{ github.ref }}"}]}`, `nothing is called "github" here`},
 		"a number is no reference":                           {`{vars: {v: x}, pages: [{name: "${{ 1 }}"}]}`, `"${{ 1 }}" is no reference`},
 		"an opening alone is no reference":                   {`{vars: {v: x}, pages: [{name: "${{"}]}`, `"${{ }}" is no reference`},
-		"what a value holds is not looked at":                {`{vars: {v: "$${{ vars.w }}", w: x}, pages: [{name: "${{ vars.v }}!"}]}`, "${{ vars.w }}!"},
+		"a reference in a value is not replaced":             {`{vars: {v: "$${{ vars.w }}", w: x}, pages: [{name: "${{ vars.v }}!"}]}`, "${{ vars.w }}!"},
 		"a value is never YAML":                              {`{vars: {v: "a\n- name: b"}, pages: [{name: "${{ vars.v }}"}]}`, "a\n- name: b"},
 		"a part of a mapping is named after a dot":           {`{vars: {v: {a: {b: x}}}, pages: [{name: "${{ vars.v.a.b }}"}]}`, "x"},
 		"objects come in the order of the list":              {`pages: [{name: one}, {for_each: [c, a, b], name: "${{ each }}"}, {name: two}]`, "one c a b two"},
 		"an empty list makes nothing":                        {`pages: [{name: one}, {for_each: [], name: "${{ each }}"}]`, "one"},
-		"nothing but an empty list is nothing":               {`pages: [{for_each: [], name: "${{ each }}"}]`, "there is nothing in the manifest"},
+		"a manifest with only an empty list is empty":        {`pages: [{for_each: [], name: "${{ each }}"}]`, "there is nothing in the manifest"},
 		"a list comes from a variable":                       {`{vars: {l: [{a: x}, {a: y}]}, pages: [{for_each: "${{ vars.l }}", name: "${{ each.a }}"}]}`, "x y"},
 		"a list comes from an element":                       {`pages: [{for_each: [{n: x, l: [1, 2]}, {n: y, l: []}], name: "${{ each.n }}", pages: [{for_each: "${{ each.l }}", name: "p${{ each }}"}]}]`, "x p1 p2 y"},
 		"the inner each hides the outer":                     {`pages: [{for_each: [x], name: "${{ each }}", pages: [{for_each: [y], name: "${{ each }}"}]}]`, "x y"},
 		"as gives the outer element a name":                  {`pages: [{for_each: [x], as: o, name: "${{ o }}", pages: [{for_each: [y], name: "${{ o }}${{ each }}"}]}]`, "x xy"},
-		"with as there is no each":                           {`pages: [{for_each: [x], as: o, name: "${{ each }}"}]`, "${{ each }} means something only in an object with for_each"},
+		"as replaces the name each":                          {`pages: [{for_each: [x], as: o, name: "${{ each }}"}]`, "${{ each }} means something only in an object with for_each"},
 		"a whole list of objects is a variable":              {`{vars: {l: [{name: x}, {name: y}]}, pages: "${{ vars.l }}"}`, "x y"},
 		"a for_each in a value is not looked at":             {`{vars: {l: [{for_each: [1], name: x}]}, pages: "${{ vars.l }}"}`, `unknown field "for_each" in a page`},
 		"an anchor is filled in where it is used":            {`{x-p: &p {name: "${{ vars.v }}-${{ each }}"}, vars: {v: x}, pages: [{for_each: [1, 2], <<: *p}, {for_each: [3], <<: *p}]}`, "x-1 x-2 x-3"},
-		"an entry is an alias":                               {`{x-p: &p {for_each: [1, 2], name: "p${{ each }}"}, pages: [*p]}`, "p1 p2"},
-		"rows are those of a table":                          {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.login }} ${{ each.Full name }} ${{ each.a.b }}${{ each.empty }}"}]`, "ada Ada \"the; first\" x 7 a: [b ${{ vars.v }} y"},
+		"an alias of an entry is expanded":                   {`{x-p: &p {for_each: [1, 2], name: "p${{ each }}"}, pages: [*p]}`, "p1 p2"},
+		"for_each repeats over the rows of a table":          {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.login }} ${{ each.Full name }} ${{ each.a.b }}${{ each.empty }}"}]`, "ada Ada \"the; first\" x 7 a: [b ${{ vars.v }} y"},
 		"a table is a variable":                              {`{vars: {t: {csv: sub/t.csv}}, pages: [{for_each: "${{ vars.t }}", name: "${{ each.login }}"}]}`, "ada 7"},
-		"a column that is not there":                         {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.logn }}"}]`, `each has no "logn"`},
+		"an unknown column is an error":                      {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.logn }}"}]`, `each has no "logn"`},
 		"a table is below the folder":                        {`pages: [{for_each: {csv: ../t.csv}, name: a}]`, `the file is outside the manifest's folder: "../t.csv"`},
-		"a table is one by its name":                         {`pages: [{for_each: {csv: secret.txt}, name: a}]`, `the file is no table by its name: "secret.txt"`},
-		"--var goes before the document":                     {`{vars: {given: x}, pages: [{name: "${{ vars.given }}"}]}`, "from the flag"},
+		"a table must have the extension of one":             {`pages: [{for_each: {csv: secret.txt}, name: a}]`, `the file is no table by its name: "secret.txt"`},
+		"--var overrides the document":                       {`{vars: {given: x}, pages: [{name: "${{ vars.given }}"}]}`, "from the flag"},
 		"a variable needs a value":                           {`{vars: {v: }, pages: [{name: "${{ vars.v }}"}]}`, "the variable v has no value"},
 		"the environment is read by name":                    {`{vars: {v: {env: PLANFORM_V, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, "from the environment"},
-		"an environment variable that is not set":            {`{vars: {v: {env: PLANFORM_W, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, "x"},
-		"an environment variable of another program":         {`{vars: {v: {env: HOME, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, `manifests read environment variables only if their names begin with PLANFORM_, not "HOME"`},
-		"a prefix alone is no name":                          {`{vars: {v: {env: PLANFORM_}}, pages: [{name: "${{ vars.v }}"}]}`, `manifests read environment variables only if their names begin with PLANFORM_, not "PLANFORM_"`},
+		"a default replaces an unset environment variable":   {`{vars: {v: {env: PLANFORM_W, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, "x"},
+		"only PLANFORM_ variables are read":                  {`{vars: {v: {env: HOME, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, `manifests read environment variables only if their names begin with PLANFORM_, not "HOME"`},
+		"the prefix alone is not a name":                     {`{vars: {v: {env: PLANFORM_}}, pages: [{name: "${{ vars.v }}"}]}`, `manifests read environment variables only if their names begin with PLANFORM_, not "PLANFORM_"`},
 		"a mapping with env and more is a mapping":           {`{vars: {v: {env: prod, region: x}}, pages: [{name: "${{ vars.v.region }} ${{ vars.v.env }}"}]}`, "x prod"},
-		"a variable refers to nothing":                       {`{vars: {v: x, w: "${{ vars.v }}"}, pages: [{name: "${{ vars.w }}"}]}`, "the value of a variable refers to nothing else"},
-		"nothing is computed":                                {`{vars: {v: x}, pages: [{name: "${{ vars.v | upper }}"}]}`, `the reference "vars.v | upper" is more than a name`},
-		"a reference ends":                                   {`{vars: {v: x}, pages: [{name: "${{ vars.v }"}]}`, "the reference ${{ vars.v has no end"},
-		"a misspelt first word":                              {`{vars: {v: x}, pages: [{name: "${{ var.v }}"}]}`, `nothing is called "var" here`},
-		"vars alone is no value":                             {`{vars: {v: x}, pages: [{name: "${{ vars }}"}]}`, "the reference names no variable"},
-		"a list is no part of a text":                        {`{vars: {v: [x]}, pages: [{name: "a ${{ vars.v }}"}]}`, "vars.v is a list, and cannot be a part of a text"},
-		"nothing is no part of a text":                       {`pages: [{for_each: [{a: }], name: "a ${{ each.a }}"}]`, "each.a is empty, and cannot be a part of a text"},
+		"a variable cannot refer to another":                 {`{vars: {v: x, w: "${{ vars.v }}"}, pages: [{name: "${{ vars.w }}"}]}`, "the value of a variable refers to nothing else"},
+		"a reference has no filters":                         {`{vars: {v: x}, pages: [{name: "${{ vars.v | upper }}"}]}`, `the reference "vars.v | upper" is more than a name`},
+		"a reference needs its end":                          {`{vars: {v: x}, pages: [{name: "${{ vars.v }"}]}`, "the reference ${{ vars.v has no end"},
+		"a misspelt first word is an error":                  {`{vars: {v: x}, pages: [{name: "${{ var.v }}"}]}`, `nothing is called "var" here`},
+		"vars alone is not a value":                          {`{vars: {v: x}, pages: [{name: "${{ vars }}"}]}`, "the reference names no variable"},
+		"a list cannot be part of a text":                    {`{vars: {v: [x]}, pages: [{name: "a ${{ vars.v }}"}]}`, "vars.v is a list, and cannot be a part of a text"},
+		"an empty value cannot be part of a text":            {`pages: [{for_each: [{a: }], name: "a ${{ each.a }}"}]`, "each.a is empty, and cannot be a part of a text"},
 		"the same key twice names both elements":             {`pages: [{for_each: [x, x], key: "${{ each }}", name: "${{ each }}"}]`, `two pages have the key "x"`},
 		"between brackets a reference wants quotes":          {"pages: [{for_each: [x], name: ${{ each }}}]", "the file is not valid YAML: a reference between brackets is not quoted"},
 		"the workspace is a variable":                        {`{vars: {v: acme}, workspace: "${{ vars.v }}", pages: [{name: x}]}`, "x"},
@@ -69,11 +69,11 @@ func TestTemplates(t *testing.T) {
 		"a document that includes itself is read once":       {`{include: [m.yaml, "*.yaml"], pages: [{name: x}]}`, "x"},
 		"defaults are filled in":                             {`{vars: {v: x}, defaults: {page: {description: "${{ vars.v }}"}}, pages: [{name: y}]}`, "y"},
 		"for_each outside a list of objects is a field":      {`pages: [{name: x, file: {for_each: [1]}}]`, "file is a text, not a mapping"},
-		"nothing is computed in a reference":                 {`{vars: {a: x}, pages: [{name: "${{ upper(vars.a) }}"}]}`, `"${{ upper(vars.a) }}" is no reference`},
-		"the environment is no reference":                    {`{vars: {a: x}, pages: [{name: "${{ env.HOME }}"}]}`, `"${{ env.HOME }}" is no reference`},
-		"what stands in other braces is a text":              {`{vars: {a: x}, pages: [{name: "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"}]}`, "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"},
-		"in a document without vars all of it is a text":     {`pages: [{name: "{{ vars.a }} ${vars.a} ${{ upper(vars.a) }}"}]`, "{{ vars.a }} ${vars.a} ${{ upper(vars.a) }}"},
-		"a doubled $ writes what is no reference":            {`{vars: {a: x}, pages: [{name: "$${{ upper(vars.a) }} $${{ env.HOME }} $${{ vars.a }} ${{ vars.a }}"}]}`, "${{ upper(vars.a) }} ${{ env.HOME }} ${{ vars.a }} x"},
+		"a reference has no functions":                       {`{vars: {a: x}, pages: [{name: "${{ upper(vars.a) }}"}]}`, `"${{ upper(vars.a) }}" is no reference`},
+		"env is not a first word of references":              {`{vars: {a: x}, pages: [{name: "${{ env.HOME }}"}]}`, `"${{ env.HOME }}" is no reference`},
+		"other braces are text":                              {`{vars: {a: x}, pages: [{name: "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"}]}`, "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"},
+		"without vars all braces are text":                   {`pages: [{name: "{{ vars.a }} ${vars.a} ${{ upper(vars.a) }}"}]`, "{{ vars.a }} ${vars.a} ${{ upper(vars.a) }}"},
+		"a doubled $ escapes anything":                       {`{vars: {a: x}, pages: [{name: "$${{ upper(vars.a) }} $${{ env.HOME }} $${{ vars.a }} ${{ vars.a }}"}]}`, "${{ upper(vars.a) }} ${{ env.HOME }} ${{ vars.a }} x"},
 		"an element that is too much of a name is a mistake": {`pages: [{for_each: [x], as: "a b", name: y}]`, `as gives the element a name of letters, digits, - and _, not "a b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// 300 elements with the same mistake are one finding; those that are wrong each in its own way are told one by one.
-func TestAMistakeInATemplateIsToldOnce(t *testing.T) {
+// TestAMistakeInATemplateIsReportedOnce expects one finding for 300 elements with the same mistake, and one each for different mistakes.
+func TestAMistakeInATemplateIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	m, found := load(t, "version: 1\nprojects:\n- key: a\n  work_items:\n  - for_each: ["+numbered("%d,", 300)+"]\n    name: ${{ each }}\n    priority: hihg\n    titel: x\n", manifest.Limits{})
 	if len(found) != 2 || len(m.Objects) != 0 {
@@ -134,7 +134,7 @@ func TestAMistakeInATemplateIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAForEachMakesEntriesOfAFieldThatHoldsAList(t *testing.T) {
+func TestAForEachCanStandInAFieldThatHoldsAList(t *testing.T) {
 	t.Parallel()
 	m, found := load(t, `version: 1
 vars: {people: [{mail: ada@example.com, is: admin}, {mail: bob@example.com, is: guest}]}

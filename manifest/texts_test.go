@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Each place is where a text can stand: the lines before it, and what stands before and after it in its own.
+// Each position of a text is given by the lines before it, and by the text before and after it.
 func TestATextThatCannotBeginLikeThisIsReportedAtItsPlace(t *testing.T) {
 	t.Parallel()
 	const head = "version: 1\nprojects:\n  - identifier: WEB\n    name: Web\n"
@@ -24,8 +24,8 @@ func TestATextThatCannotBeginLikeThisIsReportedAtItsPlace(t *testing.T) {
 		"an entry between brackets":  {head, "    labels: [a, ", ", b]\n"},
 		"brackets of several lines":  {head + "    labels: [\n      a,\n", "      ", ",\n      b,\n    ]\n"},
 		"mapping of several lines":   {head + "    work_items:\n      - {\n", "        name: ", ",\n        priority: high,\n        }\n"},
-		"the last one of two":        {head + "    work_items:\n      - name: ", "", "\n"},
-		"a document after another":   {head + "---\npages: []\n---\npages:\n", "  - name: ", "\n"},
+		"the last value of a file":   {head + "    work_items:\n      - name: ", "", "\n"},
+		"the second document":        {head + "---\npages: []\n---\npages:\n", "  - name: ", "\n"},
 		"a value of a variable":      {"version: 1\nvars:\n", "  title: ", "\npages: [\"${{ vars.title }}\"]\n"},
 		"behind a text with bracket": {head + "    work_items:\n      - fix [a] b\n", "      - ", "\n"},
 	} {
@@ -34,7 +34,7 @@ func TestATextThatCannotBeginLikeThisIsReportedAtItsPlace(t *testing.T) {
 			"]x", "}x", "- crash", "? why",
 		} {
 			if isEntry := strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "? "); isEntry && (strings.HasSuffix(at.before, "- ") || strings.HasSuffix(at.before, ", ")) {
-				continue // which is valid YAML, and no text
+				continue // valid YAML, and not a text
 			}
 			if at.before == "" || strings.ContainsAny(text[:1], "]}-?,") && place == "brackets of several lines" {
 				continue
@@ -55,8 +55,8 @@ func TestATextThatCannotBeginLikeThisIsReportedAtItsPlace(t *testing.T) {
 	}
 }
 
-// YAML takes such a text for something else, so that the mistake is known only by what was expected there.
-func TestATextThatYAMLTakesForSomethingElseIsToldToNeedQuotes(t *testing.T) {
+// YAML reads such a text as another type, so the mistake shows only in the expected type.
+func TestATextThatYAMLReadsAsAnotherTypeNeedsQuotes(t *testing.T) {
 	t.Parallel()
 	const entry, field, next = "      - ", "      - name: ", "\n        "
 	for text, want := range map[string][2]string{
@@ -105,7 +105,7 @@ func TestATextThatYAMLTakesForSomethingElseIsToldToNeedQuotes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoYAMLIsToldInWordsOfTheFile(t *testing.T) {
+func TestASyntaxErrorIsExplainedInTermsOfTheFile(t *testing.T) {
 	t.Parallel()
 	const head = "version: 1\nprojects:\n  - identifier: WEB\n    name: Web\n"
 	for text, want := range map[string]string{
@@ -142,7 +142,7 @@ func TestWhatIsNoYAMLIsToldInWordsOfTheFile(t *testing.T) {
 	}
 }
 
-func TestABackslashInThePathOfAFileIsToldToBeASlash(t *testing.T) {
+func TestABackslashInAPathGetsTheHintToWriteASlash(t *testing.T) {
 	t.Parallel()
 	if filepath.Separator == '\\' {
 		t.Skip("the system takes both")

@@ -8,9 +8,9 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// traps warns of texts that are probably not what their author meant: an anchor that nothing uses, quotes that are letters, and a
-// reference where these are texts. refers is set where they mean something.
-func (c *collector) traps(root *node, refers bool) {
+// warnTraps warns of texts that their author probably did not mean: an anchor without an alias, curly quotes, and a reference in a document
+// without templates. refers is set if references have a meaning.
+func (c *collector) warnTraps(root *node, refers bool) {
 	used := map[*node]bool{}
 	var all func(n *node, visit func(n *node))
 	all = func(n *node, visit func(n *node)) {

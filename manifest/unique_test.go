@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// listed is a manifest in flow style with some objects of a kind, in parents of the kinds around it.
+// listed returns a manifest in flow style with objects of a kind inside the parents that they need.
 func listed(k *resource.Kind, objects ...string) string {
 	text := k.Section + ": [" + strings.Join(objects, ", ") + "]"
 	for at := k; at.Parent != ""; at = resource.MustLookup(at.Parent) {
@@ -29,7 +29,7 @@ func listed(k *resource.Kind, objects ...string) string {
 	return "{version: 1, " + text + "}"
 }
 
-// required are the fields that every object of a kind has, with their examples.
+// required returns the required fields of a kind with their examples.
 func required(k *resource.Kind) string {
 	var fields strings.Builder
 	for _, f := range k.Fields {
@@ -51,7 +51,7 @@ func TestTwoObjectsOfOneNameUnderTwoKeysAreAnErrorAtBothPlaces(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" || len(k.NaturalKey) == 0 || k.AdoptOnRequestOnly || k.Name == "attachment" || k.Single {
-			continue // which may share a name, have none, or take files that have to be there
+			continue // names of these kinds may repeat, are missing, or need existing files
 		}
 		for _, f := range k.NaturalFields() {
 			fields := required(k)

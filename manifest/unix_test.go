@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-func TestAPipeInADirectoryIsNotWaitedFor(t *testing.T) {
+func TestAPipeInAFolderDoesNotBlockReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), "version: 1\npages: [{name: A}]\n")
@@ -27,7 +27,7 @@ func TestAPipeInADirectoryIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAPipeThatAPatternNamesIsNotWaitedFor(t *testing.T) {
+func TestAPipeThatAPatternMatchesDoesNotBlockReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "m.yaml"), "version: 1\ninclude: ['*.yaml', '*/*.yaml']\npages: [{name: A}]\n")
@@ -40,7 +40,7 @@ func TestAPipeThatAPatternNamesIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAPipeThatAManifestNamesIsNotWaitedFor(t *testing.T) {
+func TestAPipeThatAManifestNamesDoesNotBlockReading(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"a folder of pages":            "pages: {folder: pipe}",
@@ -73,7 +73,7 @@ func TestAPipeThatAManifestNamesIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestLinksThatLeadBackAreNotFollowedWithoutEnd(t *testing.T) {
+func TestCyclicLinksOfFoldersAreNotFollowedForever(t *testing.T) {
 	t.Parallel()
 	if !sample.Each() {
 		t.Skip("100,000 names are read: only with " + sample.Variable)
@@ -91,7 +91,7 @@ func TestLinksThatLeadBackAreNotFollowedWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestFoldersOfPagesAreBounded(t *testing.T) {
+func TestFoldersOfPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	link := func(t *testing.T, target, name string) {
 		t.Helper()

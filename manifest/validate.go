@@ -15,8 +15,8 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// check looks at what the schema cannot say. A property that was reported is not looked at again.
-func (d *decoder) check(it *item) {
+// checkItem checks the rules of an object that the schema cannot express, except at properties that were reported.
+func (d *decoder) checkItem(it *item) {
 	o := it.object
 	ok := func(name string) bool { return !slices.Contains(d.broken, name) }
 	if it.hasKey && ok(schema.Key) && !resource.ValidKey(o.Key) {
@@ -39,7 +39,7 @@ func (d *decoder) check(it *item) {
 				d.reportValue(v, &problem{"bad-time-zone", "there is no time zone " + quote(v.Text), hint})
 			}
 		}
-		switch f.Type { //nolint:exhaustive // the others have no more rules
+		switch f.Type { //nolint:exhaustive // other types have no more rules
 		case resource.URL:
 			if bad := urlProblem(v.Text); bad != nil && ok(f.Name) {
 				d.reportValue(v, bad)
@@ -58,13 +58,13 @@ func (d *decoder) check(it *item) {
 		case resource.SecretFile:
 			if ok(f.Name) {
 				var bad *problem
-				v.Secret, bad = d.source.secret(v.Text)
+				v.Secret, bad = d.source.checkSecretFile(v.Text)
 				d.reportFile(v, bad)
 			}
 		case resource.Upload:
 			if ok(f.Name) {
 				var bad *problem
-				v.Content, bad = d.source.upload(v.Text)
+				v.Content, bad = d.source.readUpload(v.Text)
 				d.reportFile(v, bad)
 			}
 		}
@@ -84,18 +84,18 @@ func (d *decoder) check(it *item) {
 	}
 }
 
-// readFile takes the text of the file that a value names.
+// readFile reads the file that a value names, and takes its text as the value.
 func (d *decoder) readFile(it *item, v *resource.Value) {
 	f := it.page
 	if f == nil {
 		f = &pageFile{TextFile: &resource.TextFile{Path: filepath.Join(d.source.dir, filepath.FromSlash(v.Text)), Dir: d.source.dir}}
-		f.text, f.isHTML, f.bad = d.source.content(v.Text, d.budget.limits.ScalarBytes)
+		f.text, f.isHTML, f.bad = d.source.readPage(v.Text, d.budget.limits.ScalarBytes)
 	}
 	d.reportFile(v, f.bad)
 	v.Text, v.AsHTML, v.File = f.text, f.isHTML, f.TextFile
 }
 
-// reportFile reports a file that a value names, if it cannot be used.
+// reportFile reports a file that cannot be used. bad is nil if it can.
 func (d *decoder) reportFile(v *resource.Value, bad *problem) {
 	if bad != nil {
 		bad.summary += ": " + quote(v.Text)
@@ -103,23 +103,23 @@ func (d *decoder) reportFile(v *resource.Value, bad *problem) {
 	}
 }
 
-// reportValue reports a value for a reason of this package's own.
+// reportValue reports a problem with a value.
 func (d *decoder) reportValue(v *resource.Value, bad *problem) {
 	d.reportAt(v.Position, v.Field.Name, bad.code, bad.summary, bad.hint)
 }
 
-// checkDateOrder reports a date that precedes the one that it must not precede.
+// checkDateOrder reports a date that is before the date that must precede it.
 func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 	first, ok := o.Value(v.Field.NotBefore)
-	if !ok || first.Null || first.Text <= v.Text { // real dates of one form compare as texts
+	if !ok || first.Null || first.Text <= v.Text { // valid dates in one format can be compared as texts
 		return
 	}
 	d.broken = append(d.broken, v.Field.Name)
 	early := problem{"date-order", v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text, ""}
-	d.found.report(v.Position, d.all.items.path(d.present.item)+"."+v.Field.Name, early, other(v.Field.NotBefore+" is at", first.Position))
+	d.found.report(v.Position, d.all.items.path(d.present.item)+"."+v.Field.Name, early, relatedPlace(v.Field.NotBefore+" is at", first.Position))
 }
 
-// urlProblem says why the service would refuse a URL, or nil.
+// urlProblem returns the reason why the service would refuse a URL, or nil.
 func urlProblem(text string) *problem {
 	reject := func(summary, hint string) *problem {
 		return &problem{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
@@ -153,8 +153,7 @@ func urlProblem(text string) *problem {
 	return nil
 }
 
-// isHostName reports whether the parts of a host are such as the service takes:
-// the last one is a domain, of two letters at least.
+// isHostName reports whether the service accepts a host name. The last part must be a domain of at least two letters.
 func isHostName(host string) bool {
 	parts := strings.Split(host, ".")
 	for _, part := range parts {
@@ -168,7 +167,7 @@ func isHostName(host string) bool {
 
 func notInHostName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }
 
-// dateHint says how a date is written.
+// dateHint explains how to write a date.
 func dateHint(text string) string {
 	const hint = "write it as year-month-day, such as 2026-12-01"
 	if len(text) == len("2026-12-01") && text[4] == '-' && text[7] == '-' {
@@ -185,7 +184,7 @@ func dateHint(text string) string {
 	return hint
 }
 
-// colorHint says how a colour is written.
+// colorHint explains how to write a colour.
 func colorHint(text string) string {
 	hex := strings.TrimPrefix(strings.ToLower(text), "#")
 	isHex := hex != "" && strings.Trim(hex, "0123456789abcdef") == ""

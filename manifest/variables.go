@@ -21,17 +21,17 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// variables are the values that come from outside of the manifests, and what was read of them.
+// variables holds the values of variables that come from outside the manifests, and the files and environment variables that were read.
 type variables struct {
-	values     map[string]string // that the user gave, by name
+	values     map[string]string // given by the user, by name
 	getenv     func(string) string
-	declared   []string          // names, of all documents
-	read       map[string]string // environment variables
-	tables     map[string]*value // by file; a nil one could not be read
-	readTables map[string]bool   // those whose text was read
+	declared   []string             // names, in all documents
+	read       map[string]string    // environment variables that were read
+	tables     map[string]*fileNode // by file; nil = it could not be read
+	readTables map[string]bool      // files whose text was read
 }
 
-// ReadVariables are the values of variables in a file: a mapping of texts, numbers and truth values, by name.
+// ReadVariables reads a file of variables: a mapping of names to texts, numbers and truth values.
 func ReadVariables(text []byte) (map[string]string, error) {
 	values := map[string]string{}
 	var wrong error
@@ -56,11 +56,11 @@ func ReadVariables(text []byte) (map[string]string, error) {
 	return values, cmp.Or(err, wrong)
 }
 
-// checkDeclared reports values for variables that no document declares.
-func (v *variables) checkDeclared(found *findings) {
-	for _, name := range slices.Sorted(maps.Keys(v.values)) {
-		if !slices.Contains(v.declared, name) {
-			names := slices.Compact(slices.Sorted(slices.Values(v.declared)))
+// checkDeclared reports given values of variables that no document declares.
+func (vs *variables) checkDeclared(found *findings) {
+	for _, name := range slices.Sorted(maps.Keys(vs.values)) {
+		if !slices.Contains(vs.declared, name) {
+			names := slices.Compact(slices.Sorted(slices.Values(vs.declared)))
 			summary := "--var " + name + ": no manifest declares the variable " + quote(name)
 			hint := cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest")
 			found.report(diag.Position{}, "", problem{"unknown-variable", summary, hint})
@@ -68,35 +68,35 @@ func (v *variables) checkDeclared(found *findings) {
 	}
 }
 
-// declare reads the variables of a document.
-func (x *expander) declare(n *node) {
+// readVariables reads the variables of a document.
+func (x *expander) readVariables(n *node) {
 	to := resolved(n)
 	if to == nil || to.Kind != mappingNode {
-		return // told by the schema
+		return // the schema reports it
 	}
 	x.declares = true
 	defer func() { x.declares = false }()
-	for written, of := range x.each(to) {
+	for written, of := range x.eachPair(to) {
 		key := resolved(written)
 		switch {
 		case key == nil || key.Kind != scalarNode || !variableName.MatchString(key.Value):
 			x.report(written, nil, "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter: not "+describe(written), "")
 		case x.vars[key.Value].node != nil:
-			x.twice(key.Value, x.vars[key.Value].node, written, schema.Vars)
+			x.reportDuplicate(key.Value, x.vars[key.Value].node, written, schema.Vars)
 		default:
 			x.given.declared = append(x.given.declared, key.Value)
-			x.vars[key.Value] = value{broken(written), x.source.name}
-			if v, ok := x.variable(key.Value, written, x.value(of, nil)); ok {
+			x.vars[key.Value] = fileNode{brokenNode(written), x.source.name}
+			if v, ok := x.readVariable(key.Value, written, x.expandValue(of, nil)); ok {
 				x.vars[key.Value] = v
 			}
 		}
 	}
 }
 
-// variable is the value of a variable: that of the user, or the one that is declared.
-func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
+// readVariable returns the value of a variable: from the user, from the including document, from the environment, or as declared.
+func (x *expander) readVariable(name string, key, n *node) (v fileNode, ok bool) {
 	if text, given := x.given.values[name]; given {
-		return x.outside(key, "--var "+name, text)
+		return x.externalValue(key, "--var "+name, text)
 	}
 	if v, ok = x.source.passed[name]; ok {
 		return v, true
@@ -111,7 +111,7 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 		return v, false
 	case to.Kind == mappingNode:
 		if file, isTable := tableName(to); isTable {
-			return x.given.table(x, n, file)
+			return x.given.readTable(x, n, file)
 		}
 		for key, of := range yamltext.Pairs(to.Content) {
 			switch key.Value {
@@ -119,14 +119,14 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 				env = resolved(of)
 			case "default":
 				fallback = of
-			default: // it is a mapping for its own sake
-				return value{n, x.source.name}, true
+			default: // an ordinary mapping
+				return fileNode{n, x.source.name}, true
 			}
 		}
 	}
 	switch {
 	case env == nil:
-		return value{n, x.source.name}, true
+		return fileNode{n, x.source.name}, true
 	case env.Kind != scalarNode || !environment.MatchString(env.Value):
 		x.report(env, nil, "env-refused", "manifests read environment variables only if their names begin with PLANFORM_, not "+describe(env),
 			"whoever writes a manifest must not read the secrets of a CI system; rename the variable, or give --var "+name+"=VALUE")
@@ -136,27 +136,27 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 	x.given.read[env.Value] = text
 	switch {
 	case text != "":
-		return x.outside(key, env.Value, text)
+		return x.externalValue(key, env.Value, text)
 	case fallback != nil:
-		return value{fallback, x.source.name}, true
+		return fileNode{fallback, x.source.name}, true
 	}
 	x.report(key, nil, "no-value", "the variable "+name+" has no value: "+env.Value+" is not set",
 		"set it, or give --var "+name+"=VALUE, or write a default")
 	return v, false
 }
 
-// outside is a text from outside of the manifests, in the place of what it is for.
-func (x *expander) outside(place *node, from, text string) (value, bool) {
-	n, wrong := plain(text, place.Line, place.Column)
+// externalValue turns a text from outside the manifests into a value at the position of place.
+func (x *expander) externalValue(place *node, from, text string) (fileNode, bool) {
+	n, wrong := plainScalar(text, place.Line, place.Column)
 	if wrong != "" {
 		x.report(place, nil, "bad-variable", from+" "+wrong, "")
-		return value{}, false
+		return fileNode{}, false
 	}
-	return value{n, x.source.name}, true
+	return fileNode{n, x.source.name}, true
 }
 
-// plain is a text as a plain scalar: a number where it is one. wrong says why it cannot be used.
-func plain(text string, line, column int) (n *node, wrong string) {
+// plainScalar turns a text into a plain scalar, which is a number if the text is one. wrong is the reason why the text cannot be used.
+func plainScalar(text string, line, column int) (n *node, wrong string) {
 	n = &node{Kind: scalarNode, Tag: "!!str", Value: normalizeLineEnds(text), Line: line, Column: column}
 	if r, bad := controlCharacter(n.Value); bad {
 		return nil, "holds the control character " + runeName(r)
@@ -171,53 +171,53 @@ func plain(text string, line, column int) (n *node, wrong string) {
 	return n, ""
 }
 
-// table is a CSV file as a list of mappings, a row each. It is read once.
-func (v *variables) table(x *expander, at, name *node) (value, bool) {
+// readTable reads a CSV file as a list of mappings, one for each row. Each file is read once.
+func (vs *variables) readTable(x *expander, at, name *node) (fileNode, bool) {
 	if name == nil || name.Kind != scalarNode || isNull(name) {
 		x.report(at, nil, "bad-template", "csv names a file, not "+describe(at), "write {csv: colleagues.csv}")
-		return value{}, false
+		return fileNode{}, false
 	}
 	file := filepath.Join(x.source.dir, filepath.FromSlash(name.Value))
-	if known, ok := v.tables[file]; ok {
+	if known, ok := vs.tables[file]; ok {
 		if known == nil {
-			return value{}, false
+			return fileNode{}, false
 		}
 		return *known, true
 	}
-	v.tables[file] = nil
-	text, bad := x.source.tableText(name.Value, x.budget.limits.ScalarBytes)
+	vs.tables[file] = nil
+	text, bad := x.source.readTableText(name.Value, x.budget.limits.ScalarBytes)
 	if bad != nil {
 		x.report(at, nil, bad.code, bad.summary+": "+quote(name.Value), bad.hint)
-		return value{}, false
+		return fileNode{}, false
 	}
-	v.readTables[file] = true
-	list, d := x.rows(file, text)
+	vs.readTables[file] = true
+	list, d := x.readRows(file, text)
 	if d != nil {
 		x.failed = true
 		d.File = file
 		x.found.add(*d)
-		return value{}, false
+		return fileNode{}, false
 	}
-	read := value{list, file}
-	v.tables[file] = &read
+	read := fileNode{list, file}
+	vs.tables[file] = &read
 	return read, true
 }
 
-// tableText reads a CSV file that the manifest names.
-func (s *source) tableText(name string, limit int) (string, *problem) {
+// readTableText reads a CSV file that the manifest names.
+func (s *source) readTableText(name string, limit int) (string, *problem) {
 	var unusable *problem
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".csv" && ext != ".tsv" {
 		unusable = &problem{"file-type", "the file is no table by its name", "name a file that ends in .csv or .tsv"}
 	}
-	text, bad := s.text(name, limit, unusable)
+	text, bad := s.readText(name, limit, unusable)
 	if bad != nil && bad.code == "file-too-large" {
 		bad.hint = "split it, with a for_each for each part"
 	}
 	return text, bad
 }
 
-// rows are the rows of a table.
-func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
+// readRows reads the rows of a table.
+func (x *expander) readRows(file, text string) (*node, *diag.Diagnostic) {
 	fail := func(line int, summary, hint string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: "bad-table", Position: diag.Position{Line: line}, Summary: summary, Hint: hint}
 	}
@@ -237,7 +237,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 	list := &node{Kind: sequenceNode, Tag: "!!seq", Line: 1}
 	for {
 		row, err := r.Next()
-		if err == io.EOF { //nolint:errorlint // as the reader says
+		if err == io.EOF { //nolint:errorlint // the reader returns it unwrapped
 			return list, nil
 		}
 		if err != nil {
@@ -245,7 +245,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			return nil, fail(line, summary, diag.HintOf(err))
 		}
 		x.budget.spent.elements += 1 + len(r.Header)
-		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
+		if most, _ := densityLimits(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
 			return nil, &diag.Diagnostic{
 				Code: "too-large", Position: diag.Position{Line: row.Line},
 				Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another",
@@ -256,7 +256,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			if name == "" {
 				continue
 			}
-			cell, wrong := plain(row.Cell(i), row.Line, 1+i)
+			cell, wrong := plainScalar(row.Cell(i), row.Line, 1+i)
 			if wrong != "" {
 				return nil, fail(row.Line, "the cell of "+quote(name)+" "+wrong, "remove it")
 			}
@@ -266,14 +266,14 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 	}
 }
 
-// isHeader reports whether the header of a table was read with the right separator.
+// isHeader reports whether a header was split at the right separator.
 func isHeader(header []string) bool {
 	return !slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ";\t\n") })
 }
 
 var tablePlace = regexp.MustCompile(`^:(\d+)(?::\d+)?: `)
 
-// tableError takes the words of the reader of tables apart: the line, and the rest.
+// tableError splits an error of the table reader into its line and its message.
 func tableError(file string, err error) (line int, summary string) {
 	summary = strings.TrimPrefix(err.Error(), file)
 	if m := tablePlace.FindStringSubmatch(summary); m != nil {

@@ -16,15 +16,14 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// properties are the keys that are written in one mapping, with their places. It
-// says in words what the schema's checker found, and where.
+// properties holds the keys of one mapping with their positions. It turns violations of the schema into findings.
 type properties struct {
 	*pass
 
 	item   int       // -1 for the document itself
 	kind   *kindInfo // nil for the document itself
 	names  []string  // what the document may hold
-	within string    // the mapping inside the object whose keys are taken, such as relations, with a dot; "" = none
+	within string    // prefix of the keys of a group, such as relations. with its dot; "" = none
 	byName map[string]*property
 }
 
@@ -33,44 +32,44 @@ type property struct {
 	key, value *node
 }
 
-// key takes one key; ok is false where it was reported that it cannot be used.
-func (p *properties) key(key, value *node) (name string, ok bool) {
-	k := resolved(key)
+// add adds a key. ok is false if it was reported as unusable.
+func (ps *properties) add(add, value *node) (name string, ok bool) {
+	k := resolved(add)
 	if k == nil || k.Kind != scalarNode || isNull(k) || invalidTag(k) != "" {
-		p.tell(key, p.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
+		ps.reportNode(add, ps.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
 		return "", false
 	}
-	name = p.within + k.Value
-	if first := p.at(name); first != nil {
-		p.twice(k.Value, first.key, key, p.path())
+	name = ps.within + k.Value
+	if first := ps.at(name); first != nil {
+		ps.reportDuplicate(k.Value, first.key, add, ps.path())
 		return "", false
 	}
-	if p.byName == nil {
-		p.byName = map[string]*property{}
+	if ps.byName == nil {
+		ps.byName = map[string]*property{}
 	}
-	p.byName[name] = &property{name, key, value}
+	ps.byName[name] = &property{name, add, value}
 	return name, true
 }
 
 // at returns the property of that name, or nil.
-func (p *properties) at(name string) *property { return p.byName[name] }
+func (ps *properties) at(name string) *property { return ps.byName[name] }
 
-func (p *properties) value(name string) *node {
-	if at := p.at(name); at != nil {
+func (ps *properties) value(name string) *node {
+	if at := ps.at(name); at != nil {
 		return at.value
 	}
 	return nil
 }
 
-func (p *properties) path() string {
-	if p.item < 0 {
+func (ps *properties) path() string {
+	if ps.item < 0 {
 		return ""
 	}
-	return p.all.items.path(p.item)
+	return ps.all.items.path(ps.item)
 }
 
-func (p *properties) pathTo(steps []string) string {
-	path := p.path()
+func (ps *properties) pathTo(steps []string) string {
+	path := ps.path()
 	for i, s := range steps {
 		if _, err := strconv.Atoi(s); err == nil && i > 0 {
 			path += "[" + s + "]"
@@ -84,94 +83,94 @@ func (p *properties) pathTo(steps []string) string {
 	return path
 }
 
-// noun says what the mapping is.
-func (p *properties) noun() string {
-	if p.kind == nil {
+// noun returns the word for the object, or "manifest".
+func (ps *properties) noun() string {
+	if ps.kind == nil {
 		return "manifest"
 	}
-	return p.kind.Noun()
+	return ps.kind.Noun()
 }
 
-// reportNested reports a field that says what the place of the object says already.
-func (p *properties) reportNested(name string, n *node, outer *resource.Object) {
-	summary, hint := diag.A(p.kind.Noun())+" that is written inside another has that one as its "+name, "remove "+name+", or move the "+p.kind.Noun()+" out"
-	p.tell(n, p.pathTo([]string{name}), problem{"exclusive", summary, hint}, other("the outer one is at", outer.Position))
+// reportNested reports a parent field in an object that is nested in its parent.
+func (ps *properties) reportNested(name string, n *node, outer *resource.Object) {
+	summary, hint := diag.A(ps.kind.Noun())+" that is written inside another has that one as its "+name, "remove "+name+", or move the "+ps.kind.Noun()+" out"
+	ps.reportNode(n, ps.pathTo([]string{name}), problem{"exclusive", summary, hint}, relatedPlace("the outer one is at", outer.Position))
 }
 
-// explain reports one violation.
-func (p *properties) explain(v schema.Violation) {
-	if p.found.full() {
-		p.found.dropped++
+// report reports a violation of the schema.
+func (ps *properties) report(v schema.Violation) {
+	if ps.found.full() {
+		ps.found.dropped++
 		return
 	}
-	place, path := diag.Position{File: p.source.name}, p.pathTo(v.Path)
-	if p.item >= 0 {
-		it := &p.all.items[p.item]
+	place, path := diag.Position{File: ps.source.name}, ps.pathTo(v.Path)
+	if ps.item >= 0 {
+		it := &ps.all.items[ps.item]
 		place.Line, place.Column = it.line, it.column
 	}
-	at, value := p.at(v.Property), p.shorthand()
+	at, value := ps.at(v.Property), ps.shorthand()
 	if at != nil {
 		value = at.value
 	}
 	if value != nil {
-		place = p.position(value)
+		place = ps.position(value)
 	}
 	switch {
 	case v.Keyword == schema.Missing:
-		p.found.report(place, path, p.missing(v.Property))
+		ps.found.report(place, path, ps.missing(v.Property))
 	case v.Keyword == schema.Unknown:
-		p.explainUnknown(place, path, v.Property, at)
+		ps.reportUnknown(place, path, v.Property, at)
 	case v.Keyword == schema.Exclusive:
 		both := problem{"exclusive", v.Property + " and " + v.Other + " are alternatives", "keep one of them"}
-		first, second := at, p.at(v.Other)
+		first, second := at, ps.at(v.Other)
 		if first == nil || second == nil {
-			p.found.report(place, path, both)
+			ps.found.report(place, path, both)
 			return
 		}
-		if p.position(first.key).Compare(p.position(second.key)) > 0 { // the later of the two is the one to look at
+		if ps.position(first.key).Compare(ps.position(second.key)) > 0 { // the later one is reported
 			first, second = second, first
 		}
-		p.tell(second.key, p.pathTo([]string{second.name}), both, other(first.name+" is at", p.position(first.key)))
+		ps.reportNode(second.key, ps.pathTo([]string{second.name}), both, relatedPlace(first.name+" is at", ps.position(first.key)))
 	case value == nil:
-		p.found.report(place, path, problem{"bad-value", v.Message, ""})
+		ps.found.report(place, path, problem{"bad-value", v.Message, ""})
 	default:
 		if list := resolved(value); len(v.Path) > 1 && list != nil && list.Kind == sequenceNode {
 			if i, err := strconv.Atoi(v.Path[1]); err == nil && i < len(list.Content) {
 				value = list.Content[i]
-				place = p.position(value)
+				place = ps.position(value)
 			}
 		}
-		p.found.report(place, path, p.badValue(v, resolved(value), at))
+		ps.found.report(place, path, ps.badValue(v, resolved(value), at))
 	}
 }
 
-// shorthand is the text that stands for the whole object, or nil.
-func (p *properties) shorthand() *node {
-	if p.item < 0 {
+// shorthand returns the text that stands for the whole object, or nil.
+func (ps *properties) shorthand() *node {
+	if ps.item < 0 {
 		return nil
 	}
-	if n := p.all.items[p.item].node; n != nil && n.Kind == scalarNode {
+	if n := ps.all.items[ps.item].node; n != nil && n.Kind == scalarNode {
 		return n
 	}
 	return nil
 }
 
-// missing says that an object lacks a property that it needs.
-func (p *properties) missing(property string) problem {
-	noun := p.kind.Noun()
-	if !p.kind.creatable && len(p.kind.KeyFrom) == 0 {
+// missing returns the problem that an object lacks a required property.
+func (ps *properties) missing(property string) problem {
+	noun := ps.kind.Noun()
+	if !ps.kind.creatable && len(ps.kind.KeyFrom) == 0 {
 		return problem{
 			"missing-field", "the " + noun + " has no key",
 			"write one, so that planform can recognise its own " + noun + " later",
 		}
 	}
 	names := []string{schema.ObjectID}
-	if p.kind.Identifier != nil {
+	if ps.kind.Identifier != nil {
 		names = []string{schema.Identifier, schema.ObjectID}
 	}
-	if !p.kind.creatable { // the key can be that of one that is there, or a name gives it
-		named := func(f resource.Field) bool { return f.Required && slices.Contains(p.kind.KeyFrom, f.Name) }
-		property, names = p.kind.Fields[slices.IndexFunc(p.kind.Fields, named)].Name, append(names, schema.Key)
+	if !ps.kind.creatable { // a key or a name can also refer to an existing object
+		named := func(f resource.Field) bool { return f.Required && slices.Contains(ps.kind.KeyFrom, f.Name) }
+		property, names = ps.kind.Fields[slices.IndexFunc(ps.kind.Fields, named)].Name, append(names, schema.Key)
 	}
 	return problem{
 		"missing-field", "the " + noun + " has no " + property,
@@ -179,60 +178,60 @@ func (p *properties) missing(property string) problem {
 	}
 }
 
-func (p *properties) explainUnknown(place diag.Position, path, name string, at *property) {
+func (ps *properties) reportUnknown(place diag.Position, path, name string, at *property) {
 	d := diag.Diagnostic{
 		Code: "unknown-field", Position: place, Path: path,
-		Summary: "unknown field " + quote(name) + " in " + diag.A(p.noun()),
+		Summary: "unknown field " + quote(name) + " in " + diag.A(ps.noun()),
 	}
 	if at != nil {
-		d.Position = p.position(at.key)
+		d.Position = ps.position(at.key)
 	}
-	if p.kind != nil {
-		if f, ok := p.kind.Field(name); ok && f.Group != "" {
+	if ps.kind != nil {
+		if f, ok := ps.kind.Field(name); ok && f.Group != "" {
 			d.Hint = "write it inside " + f.Group + ":"
 		}
 	}
-	if p.isText() {
-		d.Hint = textHint(p.all.items[p.item].node)
-	} else if p.kind == nil && at != nil && at.value.Anchor != "" {
+	if ps.isText() {
+		d.Hint = textHint(ps.all.items[ps.item].node)
+	} else if ps.kind == nil && at != nil && at.value.Anchor != "" {
 		d.Hint = "a place for anchors begins with x-: write x-" + name
 	}
-	of := *p // the decoder overwrites p for the next object
-	p.found.addSuggesting(d, func() string { return of.suggest(name) })
+	of := *ps // the decoder reuses ps for the next object
+	ps.found.addSuggesting(d, func() string { return of.suggest(name) })
 }
 
-// suggest says what an unknown property may have been meant to be.
-func (p *properties) suggest(name string) string {
-	names := p.names
-	if p.kind != nil {
-		names = p.kind.names
+// suggest returns a hint for an unknown property.
+func (ps *properties) suggest(name string) string {
+	names := ps.names
+	if ps.kind != nil {
+		names = ps.kind.names
 	}
 	if r, column := oddBlank(name); column > 0 {
 		return "the character " + runeName(r) + " is part of the name and looks like a space: write a space"
 	}
-	if first, _ := utf8.DecodeRuneInString(name); p.kind != nil && unicode.IsUpper(first) && p.kind.props[snakeCase(name)].what == isUnknown {
-		if f, ok := p.kind.CustomFields(); ok {
+	if first, _ := utf8.DecodeRuneInString(name); ps.kind != nil && unicode.IsUpper(first) && ps.kind.props[snakeCase(name)].what == isUnknown {
+		if f, ok := ps.kind.CustomFields(); ok {
 			return "custom fields stand under " + f.Name + ":"
 		}
 	}
-	if strings.Contains(name, " ") && p.synonym(name) == "" && len(diag.Near(name, names)) == 0 {
+	if strings.Contains(name, " ") && ps.synonym(name) == "" && len(diag.Near(name, names)) == 0 {
 		return severalLinesHint
 	}
-	return cmp.Or(p.synonym(name), p.kinds.placementHint(name, p.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
+	return cmp.Or(ps.synonym(name), ps.kinds.placementHint(name, ps.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
 }
 
-// isText reports whether the mapping was probably meant as the text that stands for the whole object, such as - Fix: it.
-func (p *properties) isText() bool {
-	if p.kind == nil || p.kind.shorthand == nil || len(p.byName) != 1 {
+// isText reports whether the mapping was probably meant as a text with a colon, such as - Fix: it.
+func (ps *properties) isText() bool {
+	if ps.kind == nil || ps.kind.shorthand == nil || len(ps.byName) != 1 {
 		return false
 	}
-	for name, at := range p.byName {
-		return p.kind.props[name].what == isUnknown && at.value.Kind == scalarNode && p.synonym(name) == "" && len(diag.Near(name, p.kind.names)) == 0
+	for name, at := range ps.byName {
+		return ps.kind.props[name].what == isUnknown && at.value.Kind == scalarNode && ps.synonym(name) == "" && len(diag.Near(name, ps.kind.names)) == 0
 	}
 	return false
 }
 
-// fieldsNear lists the fields if they are few, else the nearest, and says where all are.
+// fieldsNear returns a hint with all fields if they are few, and otherwise with the nearest ones and where all are listed.
 func fieldsNear(name string, fields []string) string {
 	const few = 10
 	if len(fields) <= few {
@@ -245,20 +244,20 @@ func fieldsNear(name string, fields []string) string {
 	return all
 }
 
-// badValue says how a value breaks the rule of its property.
-func (p *properties) badValue(v schema.Violation, n *node, at *property) problem {
+// badValue returns the problem with a value that violates the schema.
+func (ps *properties) badValue(v schema.Violation, n *node, at *property) problem {
 	text, name, member := n.Value, v.Property, len(v.Path) > 1
 	var f *resource.Field
-	if p.kind != nil {
-		f, _ = p.kind.field(name)
+	if ps.kind != nil {
+		f, _ = ps.kind.field(name)
 	}
 	switch {
 	case f == nil && isNull(n):
 		return problem{"bad-value", name + " is empty", "write it, or leave the line out"}
 	case f == nil:
-		return p.badReserved(name, n)
+		return ps.badReserved(name, n)
 	case isNull(n), v.Keyword == "pattern" && strings.TrimSpace(text) == "":
-		return p.notClearable(f, n, at, name, member)
+		return ps.notClearable(f, n, at, name, member)
 	case f.Max > 0 && n.Kind == scalarNode:
 		return problem{"bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Max, describe(n)), quotedNumberHint(n)}
 	case f.Type == resource.Number && n.Kind == scalarNode && n.Style&quotedStyles == 0 && json.Valid([]byte(text)):
@@ -294,16 +293,16 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 	}
 }
 
-// notClearable says that a field was given nothing that needs something.
-func (p *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
+// notClearable returns the problem with an empty value of a field that needs one.
+func (ps *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
 	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
 	switch {
-	case at != nil && isNull(n) && (textHint(n) != "" || at.key.LineComment != ""): // not the comments above the key
+	case at != nil && isNull(n) && (textHint(n) != "" || at.key.LineComment != ""): // comments above the key do not count
 		empty.hint = commentHint
 	case member:
 		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
 	case f.Required:
-		empty.hint = "every " + p.kind.Noun() + " has one"
+		empty.hint = "every " + ps.kind.Noun() + " has one"
 	case f.Type == resource.RefSet || f.Type == resource.EnumSet:
 		empty.hint = "write [] for none, or leave it out to keep the present value"
 	}
@@ -316,8 +315,8 @@ const (
 	bracesHint   = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
 )
 
-// badReserved says what is wrong with a property that belongs to no field: key, id, identifier, or one of the document.
-func (p *properties) badReserved(name string, n *node) problem {
+// badReserved returns the problem with a property that is not a field: key, id, identifier, or a property of the document.
+func (ps *properties) badReserved(name string, n *node) problem {
 	bad, known := map[string]problem{
 		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters, digits, and . _ - between them, 100 at most"},
 		schema.ObjectID:   {"bad-id", "an id is a UUID, not ", "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"},
@@ -349,11 +348,11 @@ func (p *properties) badReserved(name string, n *node) problem {
 	switch {
 	case name == schema.Key && resource.Slug(n.Value) != "":
 		bad.hint += ", such as " + resource.Slug(n.Value)
-	case name == schema.ObjectID && p.kind.Identifier != nil:
-		bad.hint += "; the readable one, such as " + identifierExample(p.kind) + ", is the identifier"
+	case name == schema.ObjectID && ps.kind.Identifier != nil:
+		bad.hint += "; the readable one, such as " + identifierExample(ps.kind) + ", is the identifier"
 	case name == schema.Identifier:
-		bad.hint += identifierExample(p.kind)
-		if rule := p.kind.Identifier.PatternDoc; rule != "" {
+		bad.hint += identifierExample(ps.kind)
+		if rule := ps.kind.Identifier.PatternDoc; rule != "" {
 			bad.hint += ": " + rule
 		}
 	case name == schema.Version && n.Value == "1":
@@ -368,14 +367,14 @@ func (p *properties) badReserved(name string, n *node) problem {
 	return bad
 }
 
-// identifierExample is what the identifier's description shows between back quotes.
+// identifierExample returns the example in the identifier's description, between back quotes.
 func identifierExample(k *kindInfo) string {
 	_, rest, _ := strings.Cut(k.Identifier.Doc, "`")
 	example, _, _ := strings.Cut(rest, "`")
 	return example
 }
 
-// expectedType says what a field takes.
+// expectedType returns the type of a field in words.
 func expectedType(f *resource.Field, member bool) string {
 	if (f.Type == resource.RefSet || f.Type == resource.EnumSet) && member {
 		return "a list of texts"
@@ -386,7 +385,7 @@ func expectedType(f *resource.Field, member bool) string {
 	}[f.Type], "a text")
 }
 
-// quotedNumberHint is for a number that is written as a text.
+// quotedNumberHint returns a hint for a number between quotes, or "".
 func quotedNumberHint(n *node) string {
 	if n.Kind == scalarNode && n.Style&quotedStyles != 0 && json.Valid([]byte(n.Value)) {
 		return "remove the quotes"
@@ -423,7 +422,7 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 	return ""
 }
 
-// textHint says how to write as a text what YAML takes for something else.
+// textHint explains how to write a text that YAML takes for something else, or returns "".
 func textHint(n *node) string {
 	first := "a text cannot begin with "
 	switch {
@@ -445,12 +444,12 @@ func textHint(n *node) string {
 	return first + ": " + quotesHint
 }
 
-// hasColon reports whether a node is a mapping without brackets and question mark: it can be meant as a text with a colon in it.
+// hasColon reports whether a node is a mapping without brackets and question mark, which may be meant as a text with a colon.
 func hasColon(n *node) bool {
 	return n.Kind == mappingNode && len(n.Content) > 0 && n.Content[0].Column == n.Column
 }
 
-// templated reports whether a value was probably meant to be filled in: ${NAME} or {{ name }}.
+// templated reports whether a value is probably a placeholder of another program: ${NAME} or {{ name }}.
 func templated(n *node) bool {
 	n = resolved(n)
 	if n.Kind == mappingNode && len(n.Content) == 2 {

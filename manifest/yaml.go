@@ -2,8 +2,7 @@ package manifest
 
 import "gopkg.in/yaml.v3"
 
-// node is a YAML node. This file is the only one that names the library, so
-// that another with the same nodes can take its place.
+// node is a YAML node. Only this file names the library, so that it can be replaced.
 type node = yaml.Node
 
 const (

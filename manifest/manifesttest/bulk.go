@@ -1,4 +1,4 @@
-// Package manifesttest writes manifests for tests and benchmarks, of this module's packages and of its commands.
+// Package manifesttest writes manifests for tests and benchmarks of this module.
 package manifesttest
 
 import (
@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Bulk writes a manifest of that many work items in one project with 26 cycles and
-// 5 labels, each item with a link and a cycle: the same bytes for the same number. Names, descriptions,
-// dates, labels and parents vary as they do in manifests that people write.
+// Bulk writes a manifest with the given number of work items in one project with 26 cycles and 5 labels. Each item has a link and a cycle.
+// Names, descriptions, dates, labels and parents vary as in real manifests. Equal numbers give equal bytes.
 func Bulk(w io.Writer, items int) error {
 	b := bufio.NewWriter(w)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush tells what failed
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush returns the first error
 	verbs := []string{"Rebuild", "Review", "Document", "Measure", "Retire", "Translate", "Cache", "Encrypt", "Split", "Test", "Draw", "Ship", "Rename"}
 	things := []string{"checkout", "search page", "address book", "invoice export", "login form", "price list", "news letter", "sitemap", "audit log", "image pipeline", "tax table"}
 	why := []string{

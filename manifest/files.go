@@ -377,8 +377,7 @@ func (s *source) close() {
 	}
 }
 
-// normalizeLineEnds replaces the line ends of other systems by
-// . Exports of trackers contain them.
+// normalizeLineEnds replaces other line ends, which exports of trackers contain, by a line feed.
 func normalizeLineEnds(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }

@@ -84,9 +84,8 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 			info.most = 1
 		}
 		for i := range k.Fields {
-			if f := &k.Fields[i]; f.Ordinal { // each has another place
+			if f := &k.Fields[i]; f.Ordinal { // every object has another ordinal
 				info.most = f.Max
-				// every object has another ordinal
 			}
 		}
 		if k.Section != "" {

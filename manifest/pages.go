@@ -128,9 +128,8 @@ func (w *pageWalk) makePages(dir string, top []*node) {
 
 // walkFolder makes the pages of a folder, in the order of their names. Folders and files are sorted together.
 func (w *pageWalk) walkFolder(dir, under string, depth int) {
-	// a pipe would block when it is opened
 	const deepest = 20
-	if info, err := w.root.Stat(filepath.FromSlash(dir)); err == nil && !info.IsDir() { // opening a pipe would wait for its other end
+	if info, err := w.root.Stat(filepath.FromSlash(dir)); err == nil && !info.IsDir() { // opening a pipe would block
 		w.bad = &problem{"file-unreadable", "it is not a folder", "name one page with file"}
 		return
 	}

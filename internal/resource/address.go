@@ -7,40 +7,39 @@ import (
 	"unicode"
 )
 
-// Address names one object within a workspace: its kind and the keys of its ancestors and
-// itself, such as work_item/web/checkout. The state file, the plan and people use it; it
-// never depends on the service's IDs.
+// Address identifies an object within a workspace by its kind, the keys of its ancestors and its own key, such as work_item/web/checkout.
+// The state file, the plan and people use it. It never depends on the service's IDs.
 type Address string
 
-// NewAddress builds the address of an object from the keys of its ancestors and its own, outermost first.
+// NewAddress returns the address of an object from the keys of its ancestors and its own key, outermost first.
 func NewAddress(kind string, keys ...string) Address {
 	return Address(kind + "/" + strings.Join(keys, "/"))
 }
 
-// Kind is the kind's name.
+// Kind returns the name of the kind.
 func (a Address) Kind() string {
 	kind, _, _ := strings.Cut(string(a), "/")
 	return kind
 }
 
-// Path is the part after the kind.
+// Path returns the part of the address after the kind.
 func (a Address) Path() string {
 	_, path, _ := strings.Cut(string(a), "/")
 	return path
 }
 
-// Child is the address of an object in the object at a.
+// Child returns the address of an object inside the object at a.
 func (a Address) Child(kind, key string) Address {
 	return Address(kind + "/" + a.Path() + "/" + key)
 }
 
-// Parent is the address of the object that contains the one at a; "" = the workspace.
+// Parent returns the address of the object that contains the object at a; "" = the workspace.
 func (a Address) Parent() Address {
 	k, ok := Lookup(a.Kind())
 	if !ok || k.Parent == "" {
 		return ""
 	}
-	depth := 1 // a key may have slashes in it only if it is the last, such as a URL
+	depth := 1 // only the last key can contain slashes, such as a URL
 	for p := MustLookup(k.Parent); p.Parent != ""; p = MustLookup(p.Parent) {
 		depth++
 	}
@@ -51,19 +50,18 @@ func (a Address) Parent() Address {
 	return NewAddress(k.Parent, keys[:depth]...)
 }
 
-// Key is the object's key within its parent.
+// Key returns the object's key within its parent.
 func (a Address) Key() string {
 	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), a.Parent().Path()), "/")
 }
 
-// NumberingScope is the common beginning of the addresses of one kind within one parent. The
-// service numbers these objects in the order of their creation.
+// NumberingScope returns the common prefix of the addresses of one kind within one parent. The service numbers these objects in the order
+// of their creation.
 func (a Address) NumberingScope() string {
 	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
 }
 
-// Members is the address of the n-th batch (from 1) of a container's members, such as
-// cycle/web/sprint-14#work_items.
+// Members returns the address of the n-th batch (from 1) of a container's members, such as cycle/web/sprint-14#work_items.
 func (a Address) Members(plural string, n int) Address {
 	s := string(a) + "#" + plural
 	if n > 1 {
@@ -72,9 +70,8 @@ func (a Address) Members(plural string, n int) Address {
 	return Address(s)
 }
 
-// ParseMembership splits the address of a batch of members: the container, the membership,
-// and the address of the first batch, under which the state keeps all members. ok is false
-// for the address of an object, such as that of a link with a # in its URL.
+// ParseMembership splits the address of a batch of members into the container, the membership, and the address of the first batch, under
+// which the state stores all members. ok is false for the address of an object, even if it contains a #.
 func (a Address) ParseMembership() (container Address, membership *Kind, first Address, ok bool) {
 	hash := strings.LastIndexByte(string(a), '#')
 	if hash < 0 {
@@ -92,14 +89,14 @@ func (a Address) ParseMembership() (container Address, membership *Kind, first A
 	return container, membership, first, true
 }
 
-// IsObject reports whether it is the address of an object of a known kind, not of members.
+// IsObject reports whether the address names an object of a known kind, and not members.
 func (a Address) IsObject() bool {
 	_, known := Lookup(a.Kind())
 	_, _, _, members := a.ParseMembership()
 	return known && !members
 }
 
-// membershipRef is the kind of a container and the word after # in the address of its members.
+// membershipRef identifies a membership by its container's kind and the word after # in the address of its members.
 type membershipRef struct{ container, plural string }
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
@@ -111,8 +108,7 @@ var membershipRefs = sync.OnceValue(func() map[membershipRef]*Kind {
 	return all
 })
 
-// ValidKey reports whether a key written in a manifest is valid in an address:
-// letters, digits, and . _ - between them, 100 at most.
+// ValidKey reports whether a key of a manifest is valid in an address. It has letters, digits, and . _ - between them, at most 100.
 func ValidKey(key string) bool {
 	if key == "" || len(key) > 100 {
 		return false

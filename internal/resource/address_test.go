@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestAnAddressIsAKindAndKeys(t *testing.T) {
+func TestAnAddressConsistsOfAKindAndKeys(t *testing.T) {
 	t.Parallel()
 	item := resource.NewAddress("work_item", "web", "checkout")
 	for _, tt := range []struct{ got, want string }{
@@ -27,7 +27,7 @@ func TestAnAddressIsAKindAndKeys(t *testing.T) {
 	}
 }
 
-// TestTheParentOfAnAddressIsTheContainingObject covers keys with slashes in them.
+// TestTheParentOfAnAddressIsTheContainingObject includes keys with slashes.
 func TestTheParentOfAnAddressIsTheContainingObject(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address]resource.Address{
@@ -40,7 +40,7 @@ func TestTheParentOfAnAddressIsTheContainingObject(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsOfAnObjectOrOfItsMembers(t *testing.T) {
+func TestAnAddressNamesAnObjectOrMembers(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address]bool{
 		"project/web": true, "link/web/shop/https://example.com/#work_items": true, "cycle/web/s1#work_items": false, "cycle/web/s1#work_items.2": false, "nonsense/x": false,
@@ -51,7 +51,7 @@ func TestAnAddressIsOfAnObjectOrOfItsMembers(t *testing.T) {
 	}
 }
 
-func TestKeysAndSlugsCanStandInAnAddress(t *testing.T) {
+func TestKeysAndSlugsAreValidInAnAddress(t *testing.T) {
 	t.Parallel()
 	for key, valid := range map[string]bool{
 		"checkout": true, "WEB": true, "sprint-14": true, "a.b_c": true, "7": true, "größe": true, "日本": true,
@@ -96,7 +96,7 @@ func TestAKeyComesFromTheNameOrTheURL(t *testing.T) {
 	}
 }
 
-func TestAnAddressOfMembersIsNoObjectAddress(t *testing.T) {
+func TestTheAddressOfMembersIsNotAnObjectAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address][3]string{
 		"cycle/web/s1#work_items":                                {"cycle/web/s1", "cycle_work_item", "cycle/web/s1#work_items"},
@@ -161,7 +161,7 @@ func TestEachObjectHasItsOwnExternalID(t *testing.T) {
 	}
 }
 
-func TestNoValueReachesAnotherPath(t *testing.T) {
+func TestAParameterCannotReachAnotherPath(t *testing.T) {
 	t.Parallel()
 	op, _ := resource.MustLookup("link").Op(resource.Create, resource.Documented)
 	path, missing := op.Expand(map[string]string{"workspace_slug": "acme", "project_id": "../x?y#z", "work_item_id": "%2e%2e"})

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// InV2 reports whether bodies of API v2 take all of the values, or their texts say them.
+// InV2 reports whether API v2 can store all values, either in fields of its bodies or as part of a text.
 func InV2(values []*Value) bool {
 	told := slices.ContainsFunc(values, func(v *Value) bool { return v.Header != "" })
 	return !slices.ContainsFunc(values, func(v *Value) bool {
@@ -19,7 +19,7 @@ func InV2(values []*Value) bool {
 	})
 }
 
-// FromV2 is a row of API v2 under the names of API v1.
+// FromV2 renames the fields of a row of API v2 to their names in API v1.
 func (k *Kind) FromV2(row Row) Row {
 	renamed := maps.Clone(row)
 	for i := range k.Fields {
@@ -33,8 +33,7 @@ func (k *Kind) FromV2(row Row) Row {
 	return renamed
 }
 
-// DialectOf finds out from a row of the kind how the service names its fields; ok is false
-// where the row does not show it.
+// DialectOf returns the dialect in which a row names the fields of the kind; ok is false if the row does not show it.
 func (k *Kind) DialectOf(row Row) (d Dialect, ok bool) {
 	for i := range k.Fields {
 		f := &k.Fields[i]
@@ -50,13 +49,12 @@ func (k *Kind) DialectOf(row Row) (d Dialect, ok bool) {
 	return ContractDialect, false
 }
 
-// HasDialects reports whether editions differ in the names of the kind's fields.
+// HasDialects reports whether editions use different names for required fields of the kind.
 func (k *Kind) HasDialects() bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && f.Renamed() })
 }
 
-// Sendable lists the values that go into a body: those of fields that the API accepts and
-// that no membership sets instead.
+// Sendable returns the values for a body: those of fields that the API accepts, and that no membership sets.
 func (o *Object) Sendable(api API) []*Value {
 	var vs []*Value
 	for i := range o.Values {
@@ -69,7 +67,7 @@ func (o *Object) Sendable(api API) []*Value {
 	return vs
 }
 
-// ViaMembership reports whether a membership sets the field, not a body.
+// ViaMembership reports whether a membership sets the field instead of a body.
 func (k *Kind) ViaMembership(f *Field, api API) bool {
 	if !f.IsRef() {
 		return false
@@ -82,9 +80,8 @@ func (k *Kind) ViaMembership(f *Field, api API) bool {
 	return offered
 }
 
-// Body is the JSON object of the values, in their order, followed by extra texts. A
-// reference without an ID is left out of a list; a field with only such a reference is
-// left out.
+// Body returns a JSON object of the values in their order, followed by extra texts. References without an ID are left out of a list. A
+// field whose only reference has no ID is left out.
 func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -96,14 +93,14 @@ func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte 
 		b.WriteByte(':')
 		writeJSON(&b, v)
 	}
-	var objects []string // that hold fields, as they are met
+	var objects []string // inner objects in the order of their first field
 	inner := map[string]map[string]any{}
 	for _, v := range values {
 		name := v.Field.nameIn(d)
 		if name == "" {
 			continue
 		}
-		value, ok := v.encoded(name, id)
+		value, ok := v.bodyValue(name, id)
 		switch in := v.Field.Within; {
 		case in != "":
 			if inner[in] == nil {
@@ -124,7 +121,7 @@ func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte 
 	return b.Bytes()
 }
 
-// putWithin puts a value into the object that holds it; an empty one is not in it.
+// putWithin adds a value to the inner object that holds it. Empty values are left out.
 func (v *Value) putWithin(object map[string]any, name string, value any) {
 	ids, isSet := value.([]string)
 	switch {
@@ -139,8 +136,8 @@ func (v *Value) putWithin(object map[string]any, name string, value any) {
 	}
 }
 
-// encoded is the value in a body under the given name; false = the field is left out.
-func (v *Value) encoded(name string, id IDResolver) (any, bool) {
+// bodyValue returns the value in a body under the given name; false = the field is left out.
+func (v *Value) bodyValue(name string, id IDResolver) (any, bool) {
 	f := v.Field
 	switch {
 	case f.Type == RefSet:
@@ -152,15 +149,15 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		}
 		return ids, true
 	case v.Null:
-		return f.cleared(), f.Clear != ClearNever
+		return f.emptyValue(), f.Clear != ClearNever
 	case f.Type == EnumSet:
 		return strings.Split(v.Text, ","), true
 	case f.Type == Ref:
-		ref, ok := v.sent(id)
+		ref, ok := v.sentID(id)
 		return ref, ok
 	case f.Rich():
-		text, _ := v.linked(id)
-		return visible(text), true
+		text, _ := v.linkedHTML(id)
+		return visibleHTML(text), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
 	case v.Content != nil:
@@ -172,12 +169,12 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	case f.Renamed() && f.Wire[NewerDialect] == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:
-		return f.text(v.Text), true
+		return f.sentText(v.Text), true
 	}
 }
 
-// sent is the ID that stands for a reference in a body.
-func (v *Value) sent(id IDResolver) (string, bool) {
+// sentID returns the ID that a body has for a reference.
+func (v *Value) sentID(id IDResolver) (string, bool) {
 	r := &v.Refs[0]
 	if v.Field.SentAs == "" || r.Target == nil {
 		return id(v.Field, r)
@@ -189,24 +186,24 @@ func (v *Value) sent(id IDResolver) (string, bool) {
 	return id(of.Field, &of.Refs[0])
 }
 
-// visible is an HTML text as it is sent: the service refuses one without visible content, such as a comment.
-func visible(text string) string {
+// visibleHTML returns an HTML text that the service accepts: it refuses a text without visible content, such as a comment.
+func visibleHTML(text string) string {
 	if markup.Empty(text) {
 		return markup.Nothing
 	}
 	return text
 }
 
-// text is a text as it is sent: one that may be an ID is in lower case, like all IDs.
-func (f *Field) text(written string) string {
+// sentText returns a text as it is sent. A text that may be an ID is sent in lower case, like all IDs.
+func (f *Field) sentText(written string) string {
 	if f.Pattern != "" && IsID(written) {
 		return LowerID(written)
 	}
 	return written
 }
 
-// cleared is the value that empties the field.
-func (f *Field) cleared() any {
+// emptyValue returns the value that empties the field.
+func (f *Field) emptyValue() any {
 	switch f.Clear {
 	case ClearParagraph:
 		return markup.Nothing
@@ -215,14 +212,12 @@ func (f *Field) cleared() any {
 			return []string{}
 		}
 		return ""
-	case ClearNull, ClearNever:
-		return nil
 	default:
 		return nil
 	}
 }
 
-// plainHTML is a plain text as HTML, with a paragraph for each block of lines.
+// plainHTML returns a plain text as HTML, with a paragraph for each block of lines.
 func plainHTML(text string) string {
 	var b strings.Builder
 	for p := range strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n") {

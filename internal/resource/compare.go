@@ -15,13 +15,12 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// IDResolver finds the service's ID of a reference's target, or for a rich text the address of
-// its page in the web app; ok is false while it has none.
+// IDResolver returns the service's ID of a reference's target, or for a link in a rich text the address of the target's page. ok is false
+// if there is none yet.
 type IDResolver func(f *Field, r *Reference) (id string, ok bool)
 
-// Desired is the canonical form of a value in the manifest. ok is false while an object
-// that it refers to has no ID; a text is then as it would be sent. That of a custom field begins
-// with its property, see [Field.WithoutProperty].
+// Desired returns the canonical form of a value in the manifest. ok is false if an object that it refers to has no ID yet; the links of a
+// text are left out then. The value of a custom field begins with the mark of its property, see [Field.WithoutProperty].
 func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	if canonical, ok = v.desired(id); v.Field.Definition == nil || canonical == "" {
 		return canonical, ok
@@ -47,17 +46,16 @@ func (v *Value) desired(id IDResolver) (canonical string, ok bool) {
 	case v.Content != nil:
 		return v.Content.String(), true
 	case v.Field.Rich():
-		text, complete := v.linked(id)
+		text, complete := v.linkedHTML(id)
 		return v.Field.canonical(text), complete
 	default:
 		return v.Field.canonical(v.Text), true
 	}
 }
 
-// ObservedIn is the canonical form of the field's value in a row. known is false where the
-// row does not show it.
+// ObservedIn returns the canonical form of the field's value in a row. known is false if the row does not show it.
 func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
-	name, raw, ok := row.shown(f)
+	name, raw, ok := row.rawValue(f)
 	if !ok || f.CreateOnly() {
 		return "", false
 	}
@@ -87,7 +85,7 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	case []any:
 		ids := make([]string, 0, len(raw))
 		if f.Type == JSON {
-			return marshalled(f, raw)
+			return canonicalOf(f, raw)
 		}
 		for _, e := range raw {
 			id, isID := rowID(e)
@@ -101,13 +99,13 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 		if f.IsRef() {
 			return rowID(raw)
 		}
-		return marshalled(f, raw)
+		return canonicalOf(f, raw)
 	default:
 		return "", false
 	}
 }
 
-func marshalled(f *Field, raw any) (canonical string, known bool) {
+func canonicalOf(f *Field, raw any) (canonical string, known bool) {
 	text, err := json.Marshal(raw)
 	if err != nil {
 		return "", false
@@ -115,8 +113,8 @@ func marshalled(f *Field, raw any) (canonical string, known bool) {
 	return f.canonical(string(text)), true
 }
 
-// TextIn is the text of the field's value in a row, from which [Field.ValueOf] makes that value. known is false where the row does not
-// show it.
+// TextIn returns the text of the field's value in a row, which [Field.ValueOf] turns into a value. known is false if the row does not show
+// it.
 func (f *Field) TextIn(row Row) (text string, known bool) {
 	text, known = f.ObservedIn(row)
 	if raw, ok := row.Shown(f); ok && f.Rich() && text != "" {
@@ -125,7 +123,7 @@ func (f *Field) TextIn(row Row) (text string, known bool) {
 	return f.WithoutProperty(text), known
 }
 
-// ValueOf is the value of the field that the service showed as a text, see [Field.TextIn]: what it refers to is given by ID.
+// ValueOf returns the value for a text that the service showed, see [Field.TextIn]. Its references are IDs.
 func (f *Field) ValueOf(text string) *Value {
 	v := &Value{Field: f, Text: text, Null: text == "", AsHTML: f.Rich()}
 	if f.IsRef() && text != "" {
@@ -136,13 +134,13 @@ func (f *Field) ValueOf(text string) *Value {
 	return v
 }
 
-// Agrees reports whether a desired value is what the service shows, as far as it shows it: of
-// a file only the size.
+// Agrees reports whether a desired value equals the shown one. Of an uploaded file the service shows only the size.
 func (f *Field) Agrees(want, shown string) bool {
 	return want == shown || f.Type == Upload && strings.HasPrefix(want, shown+" ")
 }
 
-// IsCoveredBy reports whether what the service shows of references names all that is wanted, or of another field is some form of it.
+// IsCoveredBy reports whether the shown references include all wanted ones. Fields of other types are always covered, because the service
+// may show a value in another form.
 func (f *Field) IsCoveredBy(want, shown string) bool {
 	if !f.IsRef() {
 		return true
@@ -151,20 +149,20 @@ func (f *Field) IsCoveredBy(want, shown string) bool {
 	return !slices.ContainsFunc(strings.Split(want, ","), func(id string) bool { return id != "" && !slices.Contains(all, id) })
 }
 
-// joinIDs is the canonical form of a set.
+// joinIDs returns the canonical form of a set of IDs.
 func joinIDs(ids []string) string {
 	slices.Sort(ids)
 	return strings.Join(slices.Compact(ids), ",")
 }
 
-// canonical is the form of a text in which two values of the field are compared.
+// canonical returns a text in the form in which values of the field are compared.
 func (f *Field) canonical(text string) string {
 	switch f.Type {
 	case Markdown, HTML, File:
 		return markup.Normal(text)
 	case Date:
-		return day(text)
-	case Number, Upload: // of which the size is shown
+		return dayOf(text)
+	case Number, Upload: // an upload shows its size
 		if r, ok := new(big.Rat).SetString(text); ok && len(text) < 40 {
 			return decimal(r)
 		}
@@ -172,7 +170,7 @@ func (f *Field) canonical(text string) string {
 	case Color, Ref, RefSet:
 		return strings.ToLower(text)
 	case JSON:
-		if text = canonicalJSON(text); text == "{}" && f.Rest && !f.Required { // then the object that holds it has nothing else
+		if text = canonicalJSON(text); text == "{}" && f.Rest && !f.Required { // the object that holds the field has no other fields
 			return ""
 		}
 		return text
@@ -182,23 +180,21 @@ func (f *Field) canonical(text string) string {
 		}
 		return joinIDs(strings.Split(text, ","))
 	case Text, LongText:
-		if at, ok := momentOf(text); ok && f.Pattern == momentPattern {
-			return at
+		if at, ok := parseMoment(text); ok && f.Pattern == momentPattern {
+			return at.UTC().Format(time.RFC3339Nano)
 		}
-		return f.text(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
+		return f.sentText(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 	case Enum:
 		if f.EnumInCapitals {
 			return strings.ToLower(text)
 		}
-		return text
-	case URL, Boolean, CustomFields, SecretFile:
 		return text
 	default:
 		return text
 	}
 }
 
-// decimal is a number in digits, or as a fraction where they do not end.
+// decimal returns a number in digits, or as a fraction if the digits do not end.
 func decimal(r *big.Rat) string {
 	const most = 40
 	if r.IsInt() {
@@ -211,8 +207,8 @@ func decimal(r *big.Rat) string {
 	return text
 }
 
-// InZone replaces the times in a row's date fields by days in a time zone, that of the
-// project. Without a zone it changes nothing, see day.
+// InZone replaces the times in a row's date fields by days in the time zone of the project. A nil zone changes nothing; dayOf handles such
+// times.
 func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	if k.ClosedAfter == "" || zone == nil || row == nil {
 		return row
@@ -231,19 +227,18 @@ func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	return local
 }
 
-// day is the day of a time in an unknown time zone. The service stores the days of a cycle
-// as times in the project's zone: the first second of the first day, the last minute of
-// the last.
-func day(text string) string {
+// dayOf returns the day of a time in an unknown time zone. The service stores the days of a cycle as times in the project's zone: the first
+// second of the first day, and the last minute of the last day.
+func dayOf(text string) string {
 	if len(text) <= 10 || text[10] != 'T' && text[10] != ' ' {
 		return text
 	}
-	const quarter = 15 * time.Minute // every time zone is shifted by a multiple of it
+	const quarter = 15 * time.Minute // all time zones are multiples of it apart
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return text[:10]
 	}
-	midnight := func(t time.Time) time.Time { // zones reach from ten hours behind UTC to thirteen ahead
+	midnight := func(t time.Time) time.Time { // zones extend from ten hours behind UTC to thirteen hours ahead
 		return t.UTC().Add(90 * time.Minute).Round(24 * time.Hour)
 	}
 	first, last := t.Add(-time.Second), t.Add(time.Minute)
@@ -257,7 +252,7 @@ func day(text string) string {
 	}
 }
 
-// canonicalJSON is a JSON text with sorted keys and without white space.
+// canonicalJSON returns a JSON text with sorted keys and without white space.
 func canonicalJSON(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -272,25 +267,25 @@ func canonicalJSON(text string) string {
 	return string(written)
 }
 
-// PlainText is a rich text without its markup.
+// PlainText returns a rich text without its markup.
 func PlainText(html string) string { return markup.Text(html) }
 
-// Digest is a canonical value as the state file keeps it: the value itself if it is short, or a list of a few IDs, of which it
-// matters which ones are gone; else its SHA-256.
+// Digest returns a canonical value as the state file stores it. A short value, or a short list of IDs, is stored as it is, because single
+// missing IDs matter. Other values are stored as their SHA-256.
 func Digest(canonical string) string {
 	const short, idsAtMost = 64, 30
 	if len(canonical) <= short || len(canonical) < idsAtMost*(idLength+1) && isIDList(canonical) {
 		return canonical
 	}
-	return hashed(canonical)
+	return hash(canonical)
 }
 
-// IsDigest reports whether a state keeps a canonical value as stored. Those of older versions have lists of IDs as a SHA-256.
+// IsDigest reports whether stored is the digest of a canonical value. Older versions stored lists of IDs as a SHA-256.
 func IsDigest(stored, canonical string) bool {
-	return stored == Digest(canonical) || stored == hashed(canonical)
+	return stored == Digest(canonical) || stored == hash(canonical)
 }
 
-func hashed(canonical string) string {
+func hash(canonical string) string {
 	sum := sha256.Sum256([]byte(canonical))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
@@ -306,12 +301,12 @@ func isIDList(canonical string) bool {
 	return true
 }
 
-// momentOf is a moment in UTC, as one text for all of its spellings.
-func momentOf(text string) (string, bool) {
+// parseMoment parses a moment with or without seconds.
+func parseMoment(text string) (at time.Time, ok bool) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC().Format(time.RFC3339Nano), true
+			return at, true
 		}
 	}
-	return "", false
+	return at, false
 }

@@ -27,9 +27,9 @@ func table(t *testing.T, file string) [][]string {
 	return rows[1:]
 }
 
-// TestTheDocumentedOperationsAreThoseOfTheContract holds the operations that are gathered from the
-// descriptors against the two tables of the contract, row for row.
-func TestTheDocumentedOperationsAreThoseOfTheContract(t *testing.T) {
+// TestTheDocumentedOperationsMatchTheContract compares the operations of the
+// descriptors with the two tables of the contract, row by row.
+func TestTheDocumentedOperationsMatchTheContract(t *testing.T) {
 	t.Parallel()
 	type row struct{ number, method, path, success, scope string }
 	var want, got []row
@@ -46,7 +46,7 @@ func TestTheDocumentedOperationsAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
+func TestQueriesAndBodiesMatchTheContract(t *testing.T) {
 	t.Parallel()
 	rows := table(t, "testdata/contract_operations.tsv")
 	for _, o := range resource.Operations()[:20] {
@@ -77,8 +77,8 @@ func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-// TestTheDocumentedFieldsAreThoseOfTheContract holds the fields that are marked as documented against part 2 of the contract.
-func TestTheDocumentedFieldsAreThoseOfTheContract(t *testing.T) {
+// TestTheDocumentedFieldsMatchTheContract compares the fields that are marked as documented with part 2 of the contract.
+func TestTheDocumentedFieldsMatchTheContract(t *testing.T) {
 	t.Parallel()
 	types := map[resource.Type]string{
 		resource.RefSet: "string[]", resource.JSON: "object", resource.Number: "number",
@@ -117,9 +117,9 @@ func TestTheDocumentedFieldsAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-// TestTheWiderOperationsAreThoseOfTheService holds every other operation against the service's public
+// TestTheWiderOperationsMatchTheReference compares every other operation with the service's public
 // reference. Only the names of path parameters may differ.
-func TestTheWiderOperationsAreThoseOfTheService(t *testing.T) {
+func TestTheWiderOperationsMatchTheReference(t *testing.T) {
 	t.Parallel()
 	have := map[string]bool{}
 	for _, r := range table(t, "testdata/wider_operations.tsv") {
@@ -130,7 +130,7 @@ func TestTheWiderOperationsAreThoseOfTheService(t *testing.T) {
 			continue
 		}
 		row := strings.Join([]string{o.Method, anonymous(o.Path), o.Scope}, " ")
-		if !have[row] && !have[strings.TrimSuffix(row, o.Scope)] { // of some, the reference gives no scope
+		if !have[row] && !have[strings.TrimSuffix(row, o.Scope)] { // the reference lacks some scopes
 			t.Errorf("%s %s: the public reference has no %s", o.Kind, o, row)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// CustomFields is the field of a kind that holds the values of custom fields, if it has one.
+// CustomFields returns the field that holds the values of custom fields, if the kind has one.
 func (k *Kind) CustomFields() (*Field, bool) {
 	i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Type == CustomFields })
 	if i < 0 {
@@ -18,39 +18,40 @@ func (k *Kind) CustomFields() (*Field, bool) {
 	return &k.Fields[i], true
 }
 
-// DefinesFields reports whether objects of the kind define custom fields of others.
+// DefinesFields reports whether objects of the kind define custom fields of other objects.
 func (k *Kind) DefinesFields() bool {
-	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.inProject().Name })
+	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.projectKind().Name })
 }
 
-// customFieldsOf is the field that holds the values of what objects of a kind define.
+// customFieldsOf returns the field that holds the values of custom fields defined by objects of a kind.
 func customFieldsOf(definitions *Kind) *Field {
 	for _, k := range kinds.sorted {
-		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.inProject().Name {
+		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.projectKind().Name {
 			return f
 		}
 	}
 	panic("resource: a " + definitions.Name + " defines no field")
 }
 
-// options is the kind of the choices that a definition can have; nil = none.
-func options(definition *Kind) *Kind {
+// optionKind returns the kind of the options that a definition can have, or nil.
+func optionKind(definition *Kind) *Kind {
 	if all := Children(definition.Name); len(all) > 0 {
 		return all[0]
 	}
 	return nil
 }
 
-// IsOption reports whether the field names one of the choices that its definition has.
+// IsOption reports whether the values of the field are options of its definition.
 func (f *Field) IsOption() bool {
 	return f.Definition != nil && f.Ref != "" && MustLookup(f.Ref).Parent == f.Definition.Kind.Name
 }
 
-// CustomFieldsRow is the field of a row that holds the values of custom fields, by the keys of their properties, each as
-// [CustomValue] has it. No answer has it: they are read for themselves.
+// CustomFieldsRow is the key under which a row holds the values of custom fields, by the keys of their properties, in the form of
+// [CustomValue]. The service does not send it; planform reads the values separately and adds them.
 const CustomFieldsRow = "planform custom fields"
 
-// CustomValue is the value of a custom field in the answers to a read: records of its own, or the object with all of them.
+// CustomValue returns the value of a custom field from the answers to a read. An answer is a record of one value, or the object with all
+// its values.
 func CustomValue(property string, answers []Row) any {
 	var all []any
 	add := func(value any) {
@@ -61,7 +62,7 @@ func CustomValue(property string, answers []Row) any {
 		}
 	}
 	for _, row := range answers {
-		add(row[property]) // of an answer that has all, by property
+		add(row[property]) // in an answer that holds the values of all properties
 		fields, whole := row["custom_fields"].(map[string]any)
 		if !whole {
 			add(row["value"])
@@ -76,7 +77,7 @@ func CustomValue(property string, answers []Row) any {
 	return map[string]any{"id": property, "value": all}
 }
 
-// observedCustom is the canonical form of the value of a custom field.
+// observedCustom returns the canonical form of the value of a custom field.
 func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 	record, _ := raw.(map[string]any)
 	value, _ := record["value"].([]any)
@@ -90,7 +91,7 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 		raw = value
 	} else if text, ok := raw.(string); ok && f.Type == Boolean {
 		raw = strings.ToLower(text)
-	} else if ok && f.Type == Text { // a moment, as some editions show it
+	} else if ok && f.Type == Text { // some editions show a day as a time
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			raw = strings.TrimSuffix(at.UTC().Format(time.DateTime), " 00:00:00")
 		}
@@ -99,10 +100,10 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 	return propertyMark(Row(record).ID()) + canonical, known
 }
 
-// CustomFieldTypes are the fields of a property from which [CustomField] takes the type of the field.
+// CustomFieldTypes returns the fields of a property that decide the type of the custom field, see [CustomField].
 func CustomFieldTypes() []string { return []string{"type", "relation_type", "is_multi"} }
 
-// CustomField is the field that a property defines, such as one of work items. No list shows its value.
+// CustomField returns the field that a property defines, such as a custom field of work items. No list shows its value.
 func CustomField(property *Object) *Field {
 	f := &Field{
 		Name: customFieldsOf(property.Kind).Name + "." + property.Key, Wire: Wire{ContractDialect: "value", V2Dialect: NotTaken}, Type: LongText,
@@ -119,7 +120,7 @@ func CustomField(property *Object) *Field {
 		f.Type, f.PatternDoc = Text, "a day such as 2026-12-01, or a day and a time such as 2026-12-01 09:30:00"
 		f.Pattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$`
 	case "option":
-		if of := options(property.Kind); of != nil {
+		if of := optionKind(property.Kind); of != nil {
 			f.Ref = of.Name
 		}
 	case "relation":
@@ -127,26 +128,27 @@ func CustomField(property *Object) *Field {
 	}
 	if f.Ref != "" {
 		f.Type = Ref
-		f.CrossProject = f.Ref == "work_item" && property.Kind.Parent == "" // of the workspace
+		f.CrossProject = f.Ref == "work_item" && property.Kind.Parent == "" // the property belongs to the workspace
 		if property.Text("is_multi") == "true" {
 			f.Type = RefSet
 		}
 	}
-	f.complete()
+	f.fillWire()
 	return f
 }
 
-// propertyMark tells the values of a property from those of one that an item of another type has under the same key, or
-// that took its place: they have to be sent again. It is short, so that the state still shows most values.
+// propertyMark returns a short mark of the property that defines a value. A value under the same key, but of another property, has to be
+// sent again. The mark is short so that most values in the state stay readable.
 func propertyMark(id string) string { return id[max(0, len(id)-12):] + " " }
 
-// IsOf reports whether a canonical value is of the property with the ID, which a checksum does not tell.
+// IsOf reports whether a canonical value belongs to the property with this ID. It returns true for a checksum, which does not show the
+// property.
 func (f *Field) IsOf(canonical, id string) bool {
 	_, _, marked := strings.Cut(canonical, " ")
 	return !marked || strings.HasPrefix(canonical, propertyMark(id))
 }
 
-// WithoutProperty is a canonical value without the mark of the property that defines the field, if one does.
+// WithoutProperty returns a canonical value without the mark of its property, if it has one.
 func (f *Field) WithoutProperty(canonical string) string {
 	if _, value, marked := strings.Cut(canonical, " "); marked && f.Definition != nil {
 		return value
@@ -154,12 +156,12 @@ func (f *Field) WithoutProperty(canonical string) string {
 	return canonical
 }
 
-// Unsettable says why the service takes no value of a property from a manifest, or "".
+// Unsettable returns the reason why a manifest cannot set values of a property, or "".
 func Unsettable(property *Object) string {
 	switch kind, of := property.Text("type"), property.Text("relation_type"); {
 	case kind == "file", kind == "formula":
 		return "it is of the type " + kind
-	case kind == "option" && options(property.Kind) == nil:
+	case kind == "option" && optionKind(property.Kind) == nil:
 		return "it is of the type option, whose choices the API does not tell"
 	case kind == "relation" && of != "issue" && of != "user":
 		return "it is a relation to neither work items nor people"
@@ -168,7 +170,7 @@ func Unsettable(property *Object) string {
 	}
 }
 
-// CustomFieldOp is the operation of API v1 that gives a custom field its value, or clears it.
+// CustomFieldOp returns the operation of API v1 that sets or clears a custom field.
 func CustomFieldOp(v *Value) *Operation {
 	op := ValueOp(v.Field.Definition, SetValue, V1)
 	if clear := ValueOp(v.Field.Definition, ClearValue, V1); clear != nil && v.Null {
@@ -177,13 +179,13 @@ func CustomFieldOp(v *Value) *Operation {
 	return op
 }
 
-// ValueOp is an operation on the values of what an object defines, or nil: the same, whichever level defines it.
+// ValueOp returns an operation on values of a custom field, or nil. Workspace and project definitions share the operations.
 func ValueOp(definition *Object, v Verb, api API) *Operation {
-	op, _ := definition.Kind.inProject().Op(v, api)
+	op, _ := definition.Kind.projectKind().Op(v, api)
 	return op
 }
 
-// CustomBody is the body of that operation: the value, or a list of texts where the operation takes one.
+// CustomBody returns the body of a CustomFieldOp: the value, or a list of texts if the operation takes one.
 func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
 	switch {
 	case op.Verb == ClearValue:
@@ -192,7 +194,7 @@ func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
 		return Body([]*Value{v}, ContractDialect, id)
 	}
 	texts := []string{}
-	if value, ok := v.encoded("", id); ok && !v.Null {
+	if value, ok := v.bodyValue("", id); ok && !v.Null {
 		switch value := value.(type) {
 		case []string:
 			texts = value
@@ -202,7 +204,7 @@ func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
 			texts = append(texts, fmt.Sprint(value))
 		}
 	}
-	if v.Field.Type == Boolean && len(texts) > 0 { // as the service shows it
+	if v.Field.Type == Boolean && len(texts) > 0 { // the service shows booleans capitalized
 		texts[0] = strings.ToUpper(texts[0][:1]) + texts[0][1:]
 	}
 	var b bytes.Buffer
@@ -214,7 +216,7 @@ func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
 	return b.Bytes()
 }
 
-// IsCustomName reports whether the name of a field is that of a custom one.
+// IsCustomName reports whether a field name belongs to a custom field.
 func IsCustomName(name string) bool {
 	within, _, dotted := strings.Cut(name, ".")
 	return dotted && slices.ContainsFunc(kinds.sorted, func(k *Kind) bool {
@@ -223,10 +225,10 @@ func IsCustomName(name string) bool {
 	})
 }
 
-// IsCustom reports whether a value is of a custom field.
+// IsCustom reports whether a value belongs to a custom field.
 func IsCustom(v *Value) bool { return v.Field.Definition != nil }
 
-// PutCustom adds the values of custom fields to a body of API v2, under the service's names of them.
+// PutCustom adds the values of custom fields to a body of API v2. name returns the service's name of a definition.
 func PutCustom(body []byte, values []*Value, name func(definition *Object) string, id IDResolver) []byte {
 	if !slices.ContainsFunc(values, IsCustom) {
 		return body
@@ -241,7 +243,7 @@ func PutCustom(body []byte, values []*Value, name func(definition *Object) strin
 		if !IsCustom(v) {
 			continue
 		}
-		value, ok := v.encoded("", id)
+		value, ok := v.bodyValue("", id)
 		if !ok {
 			continue
 		}

@@ -1,5 +1,4 @@
-// Package resource describes the kinds of objects on the service. It is the only place
-// that does.
+// Package resource describes the kinds of objects on the service. No other package does.
 //
 // Each kind (project, work item, link, cycle membership, ...) is described once, in its
 // own file, by a [Kind]: its fields, its parent, its natural key, and the [Operation]s
@@ -7,21 +6,19 @@
 // of steps, the comparison of values, the HTTP calls, the scope in the message of a 403
 // and the reference pages all follow from that description.
 //
-// The package also holds the [Object], which is one desired object of a manifest, and the
-// canonical form in which desired and observed values are compared.
+// The package also holds the [Object], a desired object of a manifest, and the canonical form in which desired and observed values are
+// compared.
 //
 // It must not know YAML, HTTP, files, or the clock.
 //
 // # How to add a kind
 //
-// A file kind_NAME.go with its descriptor, a row in package sandbox for the tests, and
-// "go generate ./internal/resource", which writes the schema, the reference pages and
-// the golden files that list the kinds. Everything else follows from the descriptor.
+// To add a kind, write a file kind_NAME.go with its descriptor and a row in package sandbox for the tests, and run "go generate
+// ./internal/resource". It writes the schema, the reference pages and the golden files that list the kinds. Everything else follows from
+// the descriptor.
 //
-// A plain kind takes less than 60 lines. A file is longer where it describes several: releases with their tags, notes and
-// links; views, templates and features of projects and of the workspace; workflows with their transitions; properties with their
-// choices; states, types and properties of a workspace that governs them; relations with their inverses. Projects, work items, cycles, modules,
-// initiatives and teamspaces have more fields than others, and members.
+// A plain kind takes less than 60 lines. Longer files describe several kinds (releases with their tags, labels, changelog and links;
+// workflows with their transitions; properties with their options; relations with their inverses), or a kind with many fields and members.
 package resource
 
 //go:generate go test github.com/planform/planform/schema github.com/planform/planform/manifest github.com/planform/planform/internal/doctor github.com/planform/planform/internal/cli -run Current|Archives|Reports|GoldenManifests -update

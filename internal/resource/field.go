@@ -8,12 +8,10 @@ import (
 // Type is the type of a field's values.
 type Type int
 
-// The types. Text is one line; LongText is plain text of any length; Markdown
-// is rendered to HTML before it is sent; File names a Markdown or HTML file
-// below the manifest's folder, and Upload one that is sent as it is; JSON is an object that
-// is sent as written; EnumSet is a list of words, whose order does not matter. CustomFields is a mapping: each entry is the value of a field of its
-// own, see [CustomField]. SecretFile names a file below the manifest's folder that planform
-// writes: the secret that the service shows once, in the answer to a create.
+// The types. Text is one line; LongText is plain text of any length; Markdown is rendered to HTML before it is sent. File names a Markdown
+// or HTML file below the manifest's folder, and Upload a file that is uploaded unchanged. JSON is an object that is sent as written.
+// EnumSet is a set of words. CustomFields is a mapping of custom fields to their values, see [CustomField]. SecretFile names a file below
+// the manifest's folder into which planform writes the secret that the service shows once, in the answer to a create.
 const (
 	Text Type = iota
 	LongText
@@ -38,8 +36,8 @@ const (
 // Clear is the way to empty a field of an existing object.
 type Clear int
 
-// ClearNever: the service cannot. ClearNull sends null, ClearEmpty "", ClearParagraph an
-// empty paragraph (the service refuses null and "" for HTML).
+// ClearNever: the service cannot empty the field. ClearNull sends null, ClearEmpty sends "", ClearParagraph sends an empty paragraph (the
+// service refuses null and "" for HTML).
 const (
 	ClearNever Clear = iota
 	ClearNull
@@ -47,22 +45,21 @@ const (
 	ClearParagraph
 )
 
-// Dialect is a way in which the service names fields in bodies and rows.
+// Dialect is a set of field names that the service uses in bodies and rows.
 type Dialect int
 
-// ContractDialect is that of the documentation, NewerDialect that of newer editions with API v1, and V2Dialect that of the
-// bodies of API v2.
+// ContractDialect has the names of the documentation, NewerDialect those of newer editions with API v1, and V2Dialect those of API v2.
 const (
 	ContractDialect Dialect = iota
 	NewerDialect
 	V2Dialect
 )
 
-// Wire is what a field is called in each dialect. A descriptor gives the names that differ: the contract's differs from the
-// manifest's, the others from the contract's. Registration fills in the rest, unless the field is Virtual.
+// Wire holds the name of a field in each dialect. A descriptor lists only names that differ: for the contract from the name in the
+// manifest, for the others from the contract's name. Registration fills in the rest, except for Virtual fields.
 type Wire [V2Dialect + 1]string
 
-// NotTaken stands in a [Wire] for a dialect whose bodies do not take the field.
+// NotTaken in a [Wire] marks a dialect whose bodies do not have the field.
 const NotTaken = "-"
 
 // Field describes one field of a kind.
@@ -71,76 +68,77 @@ type Field struct {
 	Wire Wire   // in requests and responses
 	// ShownIn is the object of a row that holds the field, such as attributes; "" = the row itself.
 	ShownIn string
-	// Within is the object of bodies and rows that holds the field, such as filters of a view; "" = the body or row itself. An
-	// update replaces that object: its fields are sent with each (see AlwaysSend), and without a value they are not in it. Rest
-	// is set for the one that holds what the others do not know. If it bears the name of their group, that stands beside them.
+	// Within is the object of bodies and rows that holds the field, such as filters of a view; "" = the body or row itself. An update
+	// replaces the whole inner object, so its fields are always sent (see AlwaysSend), except empty ones.
 	Within string
-	Rest   bool
-	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
+	// Rest is set for the field that holds the unknown contents of the object Within. If it has the name of the Group of the others, they
+	// are written inside it.
+	Rest bool
+	// BaseOf is the field with a file whose base name is the default; "" = none.
 	BaseOf string
-	// Ordinal is set where a new object gets its place in the manifest's list, from 1, if none is written.
+	// Ordinal is set if the default for a new object is its position in the manifest's list, from 1.
 	Ordinal bool
-	// Header is set where the value leads the object's rich text, since the service shows its own: of a
-	// comment the author, and the time. Nothing else of a Virtual one is sent, and API v2 needs no other.
+	// Header is set if the value is written at the beginning of the object's rich text, because the service shows its own value: for a
+	// comment its author and time. A Virtual header is sent in no other way, and API v2 does not need the others.
 	Header bool
-	// PersonIn are the fields of a row of which the first one there names the person that a Header is about.
+	// PersonIn lists the fields of a row that name the person of a Header. The first one present counts.
 	PersonIn []string
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
-	Virtual   bool // never in a body: a membership declares it, or it is part of a header
+	Virtual   bool // never in a body: a membership sets it, or it is part of a header
 	Type      Type
 	Ref       string   // for Ref and RefSet: the kind of the target
-	Enum      []string // for Enum and EnumSet: the values; an EnumSet without takes any words
+	Enum      []string // for Enum and EnumSet: the values; an EnumSet without values takes any word
 	Required  bool     // every create sends it
 	Immutable bool     // no update takes it
-	// Past is set where the field is of an imported object's past, such as its author: a name that nobody knows leaves it out, and
-	// the answer to a create shows another value than it has stored.
+	// Past is set if the field belongs to the past of an imported object, such as its author. An unknown name is left out, and the answer
+	// to a create shows another value than the one that is stored.
 	Past bool
-	// Documented is set where the contract lists the field for creating or updating.
+	// Documented is set if the contract lists the field for a create or an update.
 	Documented bool
 	Clear      Clear
-	AsSent     bool // the service stores the HTML as it was sent, and removes nothing
-	MaxLength  int  // in characters; 0 = no limit known
-	Max        int  // for Number: whole numbers from 0 to this; 0 = any number
+	AsSent     bool // the service stores the HTML unchanged
+	MaxLength  int  // in characters; 0 = no known limit
+	Max        int  // for Number: whole numbers from 0 to Max; 0 = any number
 	Unique     bool // the service refuses the same text twice within one parent
-	// UniqueOnCreate is set where it refuses that of a new object only.
+	// UniqueOnCreate is set if the service refuses a used text only in a create.
 	UniqueOnCreate bool
-	Pair           string // the field that must have a value too if this one has
-	NotBefore      string // for Date: the field whose date is the earliest this one may have
-	// Words replace values in what people read.
+	Pair           string // the field that must have a value if this field has one
+	NotBefore      string // for Date: the field with the earliest allowed date
+	// Words replaces values by words for people.
 	Words map[string]string
-	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
-	// InitialBy has others, by the text of the field "type".
+	// Initial is the text that a create sends if the manifest has none; "" = nothing. InitialBy has other texts, by the text of the field
+	// "type".
 	Initial   string
 	InitialBy map[string]string
-	// Default is the value that every edition of the service gives a new object if none is
-	// sent; "" = none, and false for a Boolean.
+	// Default is the value that every edition gives a new object if none is sent. "" = none, and false for a Boolean.
 	Default string
-	// SetAfterCreate is set where a create does not take the field: an update right after it does.
+	// SetAfterCreate is set if creates do not take the field. An update follows the create.
 	SetAfterCreate bool
-	// OnAfterCreate is set for a switch that takes effect only in an update: a create leaves it off.
+	// OnAfterCreate is set for a feature flag that only an update can switch on.
 	OnAfterCreate bool
-	// RequiresFeature is, for a Boolean, the switch that must be on before an object is made with it: one as [Lifecycle] has it; "" = none.
+	// RequiresFeature is, for a Boolean, the feature flag that must be on before an object is created with it, as in [Lifecycle]; "" =
+	// none.
 	RequiresFeature string
-	// Exclusive is set where one of all siblings is meant to have the field, such as the default state. A create takes it
-	// from the others; an update leaves several.
+	// Exclusive is set if only one of all siblings should have the field, such as the default state. A create takes it from the others; an
+	// update leaves it to several.
 	Exclusive bool
-	// AlwaysSend is set where an update without the field makes the service change the field's value, or refuse the update since the
-	// object is locked: each update sends it.
+	// AlwaysSend is set if every update must send the field. Otherwise the service changes its value, or refuses the update because the
+	// object is locked.
 	AlwaysSend bool
-	// ArchiveFlag marks the field that says whether an object is archived. The verbs
-	// Archive and Unarchive set it; responses show the time of the archiving.
+	// ArchiveFlag marks the field that tells whether an object is archived. The verbs Archive and Unarchive set it. Responses show the time
+	// of archiving.
 	ArchiveFlag bool
-	// ArchivableValues are the values of an Enum that allow archiving; empty = all.
+	// ArchivableValues lists the values of an Enum that allow archiving; empty = all.
 	ArchivableValues []string
-	// Codes are the numbers that the service has for the values of an Enum; empty = it has the words. EnumInCapitals is set where
-	// it writes those in capitals.
+	// Codes are the service's numbers for the values of an Enum; empty = it uses the words. EnumInCapitals is set if it writes the words in
+	// capitals.
 	Codes          []int
 	EnumInCapitals bool
-	// DefinedBy is, for CustomFields, the kind whose objects define the fields, such as work_item_property: those in the object
-	// that the field DefinedIn names, such as type; "" = all of the workspace.
+	// DefinedBy is, for CustomFields, the kind whose objects define the fields, such as work_item_property. The definitions are inside the
+	// object that the field DefinedIn names, such as type; "" = in the workspace.
 	DefinedBy, DefinedIn string
-	// Definition is the object that defines a custom field; nil = the kind does.
+	// Definition is the object that defines a custom field; nil = the kind defines the field.
 	Definition *Object
 	TextRules
 	RefRules
@@ -148,52 +146,48 @@ type Field struct {
 	Example string
 
 	literal  *regexp.Regexp // LiteralPattern; nil = none
-	siblings []*Field       // for Rest: the other fields within the same object
+	siblings []*Field       // for Rest: the other fields in the same object
 }
 
-// TextRules restrict a text. The zero value allows any.
+// TextRules restricts a text. The zero value allows any text.
 type TextRules struct {
 	Pattern    string   // anchored regular expression that the text must match; "" = any
-	PatternDoc string   // what Pattern asks for, in words
+	PatternDoc string   // description of Pattern
 	Forbidden  string   // characters that the service refuses
-	Reserved   []string // texts that the service keeps for itself
+	Reserved   []string // texts that the service reserves
 	Zone       bool     // a name of the tz database
 }
 
-// RefRules say how a Ref or RefSet finds its target, and what the service requires of it.
+// RefRules holds the rules by which a Ref or RefSet finds its target, and the service's conditions for the target.
 type RefRules struct {
-	// LiteralPattern is the form of texts that the documented operations take as they
-	// are, such as estimate points; "" = none.
+	// LiteralPattern matches texts that the documented operations take without a lookup, such as estimate points; "" = none.
 	LiteralPattern string
-	// OrRef is the kind of objects of the workspace that the field can name too, where what it lives in has none of the name; "" = none.
+	// OrRef is the kind of workspace objects that the field can refer to if the project has no object of that name; "" = none.
 	OrRef string
-	// CrossProject is set where the target may be in another project. The manifest
-	// names it by its readable identifier or by the keys of both, such as web/checkout.
+	// CrossProject is set if the target may be in another project. The manifest names it by its readable identifier, or by both keys, such
+	// as web/checkout.
 	CrossProject bool
-	// MustBeMemberOf is the membership that the target must have first, such as
-	// project_member for assignees; "" = none. The service drops others from a set
-	// without an error.
+	// MustBeMemberOf is the membership that the target must have first, such as project_member for assignees; "" = none. The service
+	// silently drops other targets from a set.
 	MustBeMemberOf string
-	// MemberRole is the least value of that membership's attribute with which the service takes the
-	// target, such as member for assignees; "" = any.
+	// MemberRole is the lowest value of that membership's attribute that the service accepts for the target, such as member for assignees;
+	// "" = any.
 	MemberRole string
-	// AddsMember is set where a create makes the target a member, such as a project's lead.
+	// AddsMember is set if a create makes the target a member, such as a project's lead.
 	AddsMember bool
-	// ParentDefault is the field of the parent that a new object takes its value from
-	// where this one is empty, such as default_assignee; "" = none.
+	// ParentDefault is the parent's field with the default for new objects, such as default_assignee; "" = none.
 	ParentDefault string
-	// SentAs is the field of the target whose own target a body names in its place, such as the state of a workflow's state; "" = it
-	// names the target.
+	// SentAs is the field of the target whose own target is sent instead, such as the state of a workflow's state; "" = the target itself
+	// is sent.
 	SentAs string
-	// DefaultFlag is the Boolean that marks the target a new object gets where nothing
-	// is sent, such as default of a state; "" = none.
+	// DefaultFlag is the Boolean that marks the default target of new objects, such as default of a state; "" = none.
 	DefaultFlag string
 }
 
-// zonePattern is the form of the names in the tz database.
+// zonePattern matches names of the tz database.
 const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
 
-func (f *Field) complete() {
+func (f *Field) fillWire() {
 	if f.Wire[ContractDialect] == "" && !f.Virtual {
 		f.Wire[ContractDialect] = f.Name
 	}
@@ -205,7 +199,7 @@ func (f *Field) complete() {
 	}
 }
 
-// nameIn is the field's name in bodies of a dialect; "" = they have none.
+// nameIn returns the field's name in bodies of a dialect; "" = they do not have it.
 func (f *Field) nameIn(d Dialect) string {
 	if f.Wire[d] == NotTaken {
 		return ""
@@ -213,7 +207,7 @@ func (f *Field) nameIn(d Dialect) string {
 	return f.Wire[d]
 }
 
-// APIName is the field's name in requests and responses, in the contract's words where the contract has some; "" = it is in none.
+// APIName returns the field's name in requests and responses, preferably the contract's; "" = it has none.
 func (f *Field) APIName() string { return cmp.Or(f.nameIn(ContractDialect), f.nameIn(V2Dialect)) }
 
 // OnlyV2 reports whether API v1 does not take the field.
@@ -222,11 +216,10 @@ func (f *Field) OnlyV2() bool { return f.Wire[ContractDialect] == NotTaken }
 // Renamed reports whether newer editions have another name for the field.
 func (f *Field) Renamed() bool { return f.Wire[NewerDialect] != f.Wire[ContractDialect] }
 
-// CreateOnly reports whether only a create takes the field, and nobody changes it later, such as created_at of an imported work
-// item: it is not compared.
+// CreateOnly reports whether only a create sets the field, such as created_at of an imported work item. It is not compared.
 func (f *Field) CreateOnly() bool { return f.Immutable && f.Past }
 
-// Path is where the field is written in its object, such as relations.blocking.
+// Path returns the path of the field in its object, such as relations.blocking.
 func (f *Field) Path() string {
 	if f.Group == "" {
 		return f.Name
@@ -234,10 +227,10 @@ func (f *Field) Path() string {
 	return f.Group + "." + f.Name
 }
 
-// Holds reports whether another field is written in the mapping that is the value of this one.
+// Holds reports whether another field is written inside the mapping of this field.
 func (f *Field) Holds(other *Field) bool { return f.Rest && f.Name == other.Group }
 
-// Empties reports whether an object that says nothing of the field has nothing in it, or its default, unless somebody changes that.
+// Empties reports whether an object without a value for the field has it empty, or has the default, unless somebody changes it.
 func (f *Field) Empties() bool {
 	return !f.Virtual && !f.Immutable && !f.Past && !f.ArchiveFlag && (f.Clear != ClearNever || f.Default != "")
 }
@@ -245,42 +238,39 @@ func (f *Field) Empties() bool {
 // IsRef reports whether the field names other objects.
 func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 
-// IsWord reports whether the values are numbers, names and other words of a small language, not free text. Messages do not
-// quote words.
+// IsWord reports whether the values are numbers, names or other words, and not free text. Messages do not quote words.
 func (f *Field) IsWord() bool {
 	switch f.Type {
 	case Text, LongText, Markdown, HTML, File, Upload, SecretFile:
 		return false
-	case Date, Enum, EnumSet, Color, URL, Number, Boolean, JSON, Ref, RefSet, CustomFields:
-		return true
 	default:
-		return false
+		return true
 	}
 }
 
 // Rich reports whether the field is sent as HTML.
 func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.Type == File }
 
-// NeverEmpty reports whether an object always names another one in the field, such as its state.
+// NeverEmpty reports whether the field always has a target, such as the state of a work item.
 func (f *Field) NeverEmpty() bool { return f.Type == Ref && f.Clear == ClearNever }
 
-// SharesAPIName reports whether two fields are two ways to write one, such as a description in Markdown and as HTML.
+// SharesAPIName reports whether two fields write the same value, such as a description in Markdown and in HTML.
 func (f *Field) SharesAPIName(other Field) bool {
 	return f.APIName() != "" && f.APIName() == other.APIName()
 }
 
-// OneText reports whether two fields of a kind, by their names, are two ways to write one.
+// OneText reports whether two fields of a kind, given by name, write the same value.
 func (k *Kind) OneText(a, b string) bool {
 	one, known := k.Field(a)
 	other, alsoKnown := k.Field(b)
 	return known && alsoKnown && one.SharesAPIName(*other)
 }
 
-// Me names the user that the credential belongs to.
+// Me is the name of the credential's own user.
 const Me = "me"
 
-// Literal is the text that is sent for a reference without a look-up: its ID, or with the
-// documented operations a text of the field's LiteralPattern; "" = the reference is a name.
+// Literal returns the text that is sent for a reference without a lookup: its ID, or with the documented operations a text that matches
+// LiteralPattern; "" = the reference needs a lookup.
 func (f *Field) Literal(api API, r *Reference) string {
 	if r.ID == "" && api == Documented && f.literal != nil && f.literal.MatchString(r.Text) {
 		return r.Text

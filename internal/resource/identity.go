@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// What a row is called, and which of two is the original, is decided here for plans, runs and exports alike.
+// This file decides for plans, runs and exports how people name a row, and which of two equal rows is the original.
 
-// Text is the text in a field of the row, by the API's name of it; "" = it has none.
+// Text returns the text in a field of the row, by its API name; "" = none.
 func (r Row) Text(field string) string {
 	text, _ := r[field].(string)
 	return text
 }
 
-// Number is the row's number within its project, such as 7 of WEB-7; 0 = it has none.
+// Number returns the row's number within its project, such as 7 of WEB-7; 0 = none.
 func (r Row) Number() int64 {
 	number, _ := r["sequence_id"].(json.Number)
 	n, _ := number.Int64()
 	return n
 }
 
-// Older orders rows of one list by number, then by time of creation, then by ID: the first is the original.
+// Older orders rows of one list by number, then by creation time, then by ID. The first one is the original.
 func (r Row) Older(other Row) int {
 	const created = "created_at"
 	return cmp.Or(cmp.Compare(r.Number(), other.Number()), strings.Compare(r.Text(created), other.Text(created)),
 		strings.Compare(r.ID(), other.ID()))
 }
 
-// ReadableID is the readable identifier of a row in a project with this identifier, such as WEB-7, or of a project; "" = it is
-// not known, or the kind has none.
+// ReadableID returns the readable identifier of a row, such as WEB-7, in the project with the given identifier, or of a project. "" = it is
+// unknown, or the kind has none.
 func (k *Kind) ReadableID(row Row, project string) string {
 	number, numbered := row["sequence_id"].(json.Number)
 	switch {
@@ -45,12 +45,12 @@ func (k *Kind) ReadableID(row Row, project string) string {
 	}
 }
 
-// DisplayTexts are the texts by which people call a row, the best first.
+// DisplayTexts returns the names of a row, the best one first.
 func (k *Kind) DisplayTexts(row Row) []string {
 	var texts []string
 	for _, n := range k.NaturalKey {
 		raw := row[n]
-		if f, ok := k.Field(n); ok && f.IsRef() { // which shows an ID
+		if f, ok := k.Field(n); ok && f.IsRef() { // a reference shows an ID
 			continue
 		} else if ok {
 			raw, _ = row.Shown(f)
@@ -62,7 +62,7 @@ func (k *Kind) DisplayTexts(row Row) []string {
 	return texts
 }
 
-// SameNaturalKey reports whether a row has a natural key of the object, and its content.
+// SameNaturalKey reports whether a row has a natural key of the object, and the content of its file.
 func (o *Object) SameNaturalKey(row Row, id IDResolver) bool {
 	if o.Kind.Singleton {
 		return true

@@ -12,36 +12,34 @@ type Kind struct {
 	Name    string // in addresses, such as work_item
 	Section string // its list in the manifest, such as work_items; "" = a manifest never lists it
 	Parent  string // the kind that contains it, such as project; "" = the workspace
-	// ParentField is the field that names a parent of the same kind. Objects of such a
-	// kind can be written inside one another; "" = none.
+	// ParentField is the field that names a parent of the same kind; "" = none. Objects of such a kind can be nested.
 	ParentField string
 	Doc         string // one or two sentences for people, Markdown
 	Example     string // a short YAML example for the schema and the reference pages
 
 	Fields     []Field
-	KeyFrom    []string // fields that give the default key, the first one written wins; see [Kind.DefaultKey]
+	KeyFrom    []string // fields that give the default key; the first with a value wins, see [Kind.DefaultKey]
 	NaturalKey []string // fields that each identify an object within its parent, such as name; empty = none
-	// KeyJoin is what stands in a default key between the texts of KeyFrom, where all of them make it, as all of NaturalKey together
-	// identify an object: -to- of a transition; "" = each does.
+	// KeyJoin joins the texts of KeyFrom into a default key, such as -to- of a transition. All fields of NaturalKey together then identify
+	// an object. "" = each single field identifies it.
 	KeyJoin string
-	// AdoptOnRequestOnly is set where two objects may share the natural key: only
-	// --adopt-by-name adopts by it.
+	// AdoptOnRequestOnly is set if two objects may have the same natural key. Only --adopt-by-name then adopts by name.
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
-	Param              string      // path parameter of its ID, such as work_item_id
-	WebPath            string      // template of its page's path in the web app; "" = texts cannot link to it
+	Param              string      // path parameter for its ID, such as work_item_id
+	WebPath            string      // path template of its page in the web app; "" = texts cannot link to it
 	HasExternalID      bool        // the wider API stores external_source and external_id
-	// UniqueExternalID is set where the wider API answers 409 to a second object with
-	// the same external ID, unless both arrive at the same moment.
+	// UniqueExternalID is set if the wider API answers 409 to a second object with the same external ID, unless both arrive at the same
+	// moment.
 	UniqueExternalID bool
-	// Secret is the field in the answer to a create that shows a secret, once. It goes into the file that a field of the type
-	// SecretFile names, and nowhere else. "" = there is none.
+	// Secret is the field of a create's answer that shows a secret, once; "" = none. planform writes the secret only into the file that a
+	// SecretFile field names.
 	Secret     string
-	Upload     *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
-	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
-	Short      string      // the field that a bare text gives, such as the url of a link; "" = none
-	WhereMade  string      // how one comes to be on the service, if not by planform; "" = as other objects do
-	// Governance is set where such objects can be managed on two levels.
+	Upload     *UploadForm // set if a create uploads a file; such an object cannot be changed, only replaced
+	Membership *Membership // set if the kind is a membership; it has no fields and no ID of its own
+	Short      string      // the field that a plain text sets, such as the url of a link; "" = none
+	WhereMade  string      // how the service gets such an object without planform; "" = like other objects
+	// Governance is set if such objects can be managed on two levels.
 	Governance Governance
 	Lifecycle
 	Listing
@@ -49,79 +47,72 @@ type Kind struct {
 	Operations []Operation
 }
 
-// UploadForm is how a file is sent: the service answers the create with a form, the store takes
-// the file with it, and the service is told. The fields are those of the API.
+// UploadForm describes the upload of a file: the service answers the create with a form, the file store takes the form with the file, and a
+// last request tells the service. Its fields are API names.
 type UploadForm struct {
-	Form, Object string // of the create's answer: the form, and the object
+	Form, Object string // in the create's answer: the form, and the object
 	Done         string // the boolean that the last request sets
 }
 
-// Lifecycle is what else decides about creating, changing and archiving objects of a kind.
+// Lifecycle holds rules for creating, changing and archiving objects of a kind.
 type Lifecycle struct {
-	// Archivable is set where the service archives the object with its content: it
-	// shows nothing of the content then, but still accepts more.
+	// Archivable is set if the service archives the object with its contents. It then shows none of the contents, but still accepts more.
 	Archivable bool
-	// ArchiveFirst is set where the service deletes archived objects only: an update archives and unlocks one before its delete.
+	// ArchiveFirst is set if the service deletes only archived objects. An update archives and unlocks the object before the delete.
 	ArchiveFirst bool
-	// RequiresFeature is the boolean field that must be on first, of the parent such as cycle_view of a project, or of
-	// the parent's Singleton such as milestones of its features; "" = none. See [Kind.Switch].
+	// RequiresFeature is the feature flag that must be on: a Boolean of the parent, such as cycle_view of a project, or of the parent's
+	// Singleton, such as milestones of its features; "" = none. See [Kind.Switch].
 	RequiresFeature string
-	// ClosedAfter is the date after which the service takes neither changes nor new
-	// members, such as end_date of a cycle; "" = none.
+	// ClosedAfter is the date after which the service accepts neither changes nor new members, such as end_date of a cycle; "" = none.
 	ClosedAfter string
-	// Predefined are the natural keys of the objects that the service creates with the
-	// parent, such as the state Todo of a project.
+	// Predefined lists the natural keys of the objects that the service creates with the parent, such as the state Todo of a project.
 	Predefined []string
-	// Progress is the field that says how far an object is, such as state; "" = none.
+	// Progress is the field with the progress of an object, such as state; "" = none.
 	Progress string
-	// UsedIn is the field of the parent that names the one in use: the one of the manifest
-	// unless that says otherwise. "" = none.
+	// UsedIn is the parent's field that names the object in use; "" = none. If the manifest leaves it out, the object of the manifest is
+	// used.
 	UsedIn string
 }
 
-// Listing is what else there is to know about reading objects of a kind.
+// Listing holds rules for reading objects of a kind.
 type Listing struct {
-	// Single is set where a parent has one at most, such as the estimate of a project: the
-	// operations name it by its parent, and the list is the object itself. What is in it is
-	// named from the parent, as the points of an estimate by work items.
+	// Single is set if a parent has at most one, such as the estimate of a project. The operations name it by its parent, and the list is
+	// the object itself. Objects inside it are referred to from the parent, such as the points of an estimate from work items.
 	Single bool
-	// Singleton is set where each parent has its Single one from the start, without a name and perhaps without an ID, and nobody
-	// creates or deletes it, such as the features of a project. A manifest has it as a mapping.
+	// Singleton is set if every parent has its Single object from the start, without a name and perhaps without an ID, such as the features
+	// of a project. Nobody creates or deletes it. A manifest writes it as a mapping.
 	Singleton bool
-	// ParentType is the text that the parent's field "type" must have; "" = any parent has such a list.
+	// ParentType is the required text of the parent's field "type"; "" = every parent has such a list.
 	ParentType string
-	// CountedAs is the name of the kind's number in the parent's Summary, which includes
-	// objects that no list shows; "" = none.
+	// CountedAs is the name of the kind's count in the parent's Summary, which includes objects that no list shows; "" = none.
 	CountedAs string
-	// Appended is set where the service puts each new one behind the others, by a sort_order that nobody sets. Elsewhere it puts them
-	// before the others, as cycles, or all in one place.
+	// Appended is set if the service orders new objects after the others, by a sort_order that nobody sets. It orders other kinds before
+	// the others, such as cycles, or gives all the same place.
 	Appended bool
-	// Partial is set where lists leave out some that are there, such as people who left: that one is in no list does not tell that it
-	// is gone. So it is also with what can be archived, see [Kind.ListsAll].
+	// Partial is set if lists leave out existing objects, such as people who left, so that a missing object need not be gone. See also
+	// [Kind.ListsAll].
 	Partial bool
-	// Inside is the field of the parent's row that holds them, such as options: they are read with that row, and written by an
-	// update of it; "" = they have rows of their own.
+	// Inside is the field of the parent's row that holds the objects, such as options; "" = they have rows of their own. They are read with
+	// that row, and written by an update of it.
 	Inside  string
-	OwnFlag string // set in rows of what the service has by itself and nobody changes, such as is_default: an export leaves them out
-	// Unmanaged are the contents of an object that no manifest can hold, such as
-	// worklogs. Each takes a request of its own.
+	OwnFlag string // set in rows that the service creates itself and nobody can change, such as is_default; an export leaves them out
+	// Unmanaged lists contents of an object that no manifest can hold, such as worklogs. Reading each takes a request.
 	Unmanaged []string
 
-	identifier *regexp.Regexp // of Identifier.Pattern
+	identifier *regexp.Regexp // compiled Identifier.Pattern
 }
 
-// Identifier is a readable name that the service gives beside the ID, such as
-// WEB for a project and WEB-7 for a work item.
+// Identifier is a readable name beside the ID, such as WEB of a project and WEB-7 of a work item.
 type Identifier struct {
 	Pattern string // regular expression, anchored
-	// PatternDoc says what it takes.
+	// PatternDoc describes the pattern.
 	PatternDoc string
-	APIName    string // field of a response that holds it; "" = built from project identifier and sequence_id
-	LongestV2  int    // most characters that API v2 takes; 0 = as many as Pattern
+	APIName    string // response field that holds it; "" = built from project identifier and sequence_id
+	LongestV2  int    // longest identifier that API v2 accepts, in characters; 0 = as Pattern allows
 	Doc        string
 }
 
-// Page is the address of an object's page in the web app; "" where it has none, or an ID is not known.
+// Page returns the web address of an object's page; "" = it has none, or an ID is unknown.
 func (k *Kind) Page(web string, params map[string]string) string {
 	path, missing := (&Operation{Path: k.WebPath}).Expand(params)
 	if k.WebPath == "" || missing != "" {
@@ -130,7 +121,7 @@ func (k *Kind) Page(web string, params map[string]string) string {
 	return web + path
 }
 
-// Noun is the word for one object of the kind, such as work item.
+// Noun returns the word for an object of the kind, such as work item.
 func (k *Kind) Noun() string { return strings.ReplaceAll(k.Name, "_", " ") }
 
 // IsIdentifier reports whether a text has the form of the kind's readable identifiers.
@@ -148,8 +139,8 @@ func (k *Kind) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
-// Derives reports whether another field of the kind says the same: a text has one form that is exported, and others that the
-// service derives from it.
+// Derives reports whether another field of the kind has the same content. One form of a text is exported; the service derives the others
+// from it.
 func (k *Kind) Derives(f *Field) bool {
 	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
 		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
@@ -161,7 +152,7 @@ func (k *Kind) Derives(f *Field) bool {
 	if !f.Rich() {
 		return false
 	}
-	for i := range k.Fields { // the first of those with one wire name writes them all
+	for i := range k.Fields { // the first field with a wire name is the one that is exported
 		if other := &k.Fields[i]; other == f {
 			return false
 		} else if other.Rich() && other.APIName() == f.APIName() {
@@ -171,12 +162,12 @@ func (k *Kind) Derives(f *Field) bool {
 	return false
 }
 
-// UniqueField reports whether the service refuses a second object with the same text in a field that every create sends.
+// UniqueField reports whether the service refuses a second object with the same text in a required field.
 func (k *Kind) UniqueField() bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.UniqueOnCreate) })
 }
 
-// NaturalFields are the fields by which an object is recognised without an ID or external ID.
+// NaturalFields returns the fields that identify an object without an ID or external ID.
 func (k *Kind) NaturalFields() []*Field {
 	var fields []*Field
 	for _, name := range k.NaturalKey {
@@ -187,13 +178,13 @@ func (k *Kind) NaturalFields() []*Field {
 	return fields
 }
 
-// FixedName reports whether an object is recognised by what nobody can change, such as the URL of a link.
+// FixedName reports whether an object is identified by fields that nobody can change, such as the URL of a link.
 func (k *Kind) FixedName() bool {
 	names := k.NaturalFields()
 	return len(names) > 0 && !slices.ContainsFunc(names, func(f *Field) bool { return !f.Immutable })
 }
 
-// Op returns the first operation with that verb which the given API offers.
+// Op returns the first operation with this verb that the API offers.
 func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 	for i := range k.Operations {
 		if o := &k.Operations[i]; o.Verb == v && api.Offers(o) {
@@ -203,8 +194,8 @@ func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 	return nil, false
 }
 
-// DefaultKey is the key of an object that is written without one: the first text of
-// KeyFrom's fields, as a slug. ok is false where none is written.
+// DefaultKey returns the key of an object without a written key: the first text of KeyFrom's fields, as a slug. ok is false if there is
+// none.
 func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) {
 	if k.Singleton {
 		return k.Section, true
@@ -231,7 +222,7 @@ func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) 
 	return "", false
 }
 
-// Slug turns a name into a key: lower case letters and digits with single hyphens between.
+// Slug turns a name into a key of lower-case letters and digits with single hyphens.
 func Slug(name string) string {
 	const longest = 80
 	var b strings.Builder
@@ -259,19 +250,18 @@ type registry struct {
 	sorted []*Kind
 }
 
-// kinds collects what the files of this package register. It is written during
-// initialisation only.
+// kinds holds all registered kinds. It changes only during initialisation.
 //
 //nolint:gochecknoglobals // the one registration: each kind's file adds its descriptor here
 var kinds = &registry{byName: map[string]*Kind{}}
 
-// register adds a kind. It is called by the init function of the kind's own file and nowhere else.
+// register adds a kind. Only the init function in the kind's own file calls it.
 func register(k Kind) {
 	if _, twice := kinds.byName[k.Name]; twice {
 		panic("resource: kind " + k.Name + " is registered twice")
 	}
 	for i := range k.Fields {
-		k.Fields[i].complete()
+		k.Fields[i].fillWire()
 	}
 	for i := range k.Fields {
 		for j := range k.Fields {
@@ -294,7 +284,7 @@ func register(k Kind) {
 // Kinds returns every kind, ordered by name. The slice must not be changed.
 func Kinds() []*Kind { return kinds.sorted }
 
-// CountedAs is the kind whose objects a Summary counts under a name, or nil.
+// CountedAs returns the kind whose objects a Summary counts under a name, or nil.
 func CountedAs(name string) *Kind {
 	if i := slices.IndexFunc(kinds.sorted, func(k *Kind) bool { return k.CountedAs == name }); i >= 0 {
 		return kinds.sorted[i]
@@ -302,7 +292,7 @@ func CountedAs(name string) *Kind {
 	return nil
 }
 
-// Listed are the names of the kinds whose objects a manifest lists.
+// Listed returns the names of the kinds that a manifest lists.
 func Listed() []string {
 	var names []string
 	for _, k := range kinds.sorted {
@@ -319,7 +309,7 @@ func Lookup(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// MustLookup returns the kind of that name, which the caller knows to exist.
+// MustLookup returns the kind of that name, and panics if there is none.
 func MustLookup(name string) *Kind {
 	k, ok := kinds.byName[name]
 	if !ok {
@@ -328,8 +318,8 @@ func MustLookup(name string) *Kind {
 	return k
 }
 
-// NamedWithin is the kind within which objects of this one are named: its parent, or for what
-// is in a single object what that lives in. "" = the workspace.
+// NamedWithin returns the kind of the object in which names of this kind are unique: the parent, or the grandparent if the parent is
+// Single. "" = the workspace.
 func (k *Kind) NamedWithin() string {
 	if parent, ok := kinds.byName[k.Parent]; ok && parent.Single {
 		return parent.Parent
@@ -337,23 +327,23 @@ func (k *Kind) NamedWithin() string {
 	return k.Parent
 }
 
-// ListsAll reports whether the lists of the kind show all that is there: what is in none is gone.
+// ListsAll reports whether the lists of the kind show all objects, so that a missing object is gone.
 func (k *Kind) ListsAll() bool {
 	return !k.Partial && !k.Archivable && !slices.ContainsFunc(k.Fields, func(f Field) bool { return f.ArchiveFlag })
 }
 
-// Switch is the field that must be on before objects of the kind are made, and the kind that has it: what they live in, or the
-// Singleton there; nil = none.
-func (k *Kind) Switch() (*Kind, *Field) { return k.switchCalled(k.RequiresFeature) }
+// Switch returns the feature flag that must be on for objects of the kind, and the kind that has it: the parent, or its Singleton. It
+// returns nil if there is none.
+func (k *Kind) Switch() (*Kind, *Field) { return k.findSwitch(k.RequiresFeature) }
 
-// Switches are the fields that must be on before the object is made, that of its kind, and those of what the manifest says of it.
+// Switches returns the feature flags that must be on for the object's kind and values.
 func (o *Object) Switches() (all []Switch) {
 	if holder, f := o.Kind.Switch(); f != nil {
 		all = append(all, Switch{holder, f})
 	}
 	for i := range o.Values {
 		if v := &o.Values[i]; v.Text == "true" {
-			if holder, f := o.Kind.switchCalled(v.Field.RequiresFeature); f != nil {
+			if holder, f := o.Kind.findSwitch(v.Field.RequiresFeature); f != nil {
 				all = append(all, Switch{holder, f})
 			}
 		}
@@ -361,19 +351,19 @@ func (o *Object) Switches() (all []Switch) {
 	return all
 }
 
-// Switch is a field that must be on before something is made, and the kind that has it.
+// Switch is a feature flag and the kind that has it.
 type Switch struct {
 	Holder *Kind
 	Field  *Field
 }
 
-// SwitchOf is the switch that must be on before an object is made with a Boolean; nil = none.
+// SwitchOf returns the feature flag that must be on before an object is created with a Boolean, or nil.
 func (k *Kind) SwitchOf(field *Field) *Field {
-	_, f := k.switchCalled(field.RequiresFeature)
+	_, f := k.findSwitch(field.RequiresFeature)
 	return f
 }
 
-func (k *Kind) switchCalled(feature string) (*Kind, *Field) {
+func (k *Kind) findSwitch(feature string) (*Kind, *Field) {
 	if feature == "" {
 		return nil, nil
 	}
@@ -388,8 +378,7 @@ func (k *Kind) switchCalled(feature string) (*Kind, *Field) {
 	return nil, nil
 }
 
-// Children returns the kinds that a manifest lists within kind name ("" = the
-// workspace), ordered by name.
+// Children returns the kinds that a manifest lists inside kind name ("" = the workspace), ordered by name.
 func Children(name string) []*Kind {
 	var children []*Kind
 	for _, k := range kinds.sorted {

@@ -37,7 +37,7 @@ func init() {
 // MaxUpload is the service's default limit for a file, in bytes.
 const MaxUpload = 5 << 20
 
-// MediaType is the media type of a file, by its name; ok is false where the service refuses it.
+// MediaType returns the media type of a file by its name; ok is false if the service refuses it.
 func MediaType(name string) (media string, ok bool) {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	switch ext {
@@ -58,5 +58,5 @@ func MediaType(name string) (media string, ok bool) {
 			return words[0], true
 		}
 	}
-	return "application/octet-stream", true // which is on the service's list
+	return "application/octet-stream", true // the service accepts this type
 }

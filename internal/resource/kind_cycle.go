@@ -13,7 +13,7 @@ func init() {
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
-		// API v2 has the dates as moments, and does not say in which time zone a day is read.
+		// API v2 has the dates as moments, and does not document the time zone.
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},

@@ -8,7 +8,7 @@ func init() {
 			"as `milestones`, and says so. Only API v2 has it.",
 		Example: `{epics: true, milestones: true}`,
 		Listing: Listing{Single: true, Singleton: true},
-		Fields: switches("Whether the project has ", [][3]string{
+		Fields: switchFields("Whether the project has ", [][3]string{
 			{"epics", "is_epic_enabled", "epics"},
 			{"milestones", "is_milestone_enabled", "milestones"},
 			{"workflows", "is_workflow_enabled", "workflows"},
@@ -26,7 +26,7 @@ func init() {
 			"has no effect if the workspace has not bought the feature. Only API v2 has it.",
 		Example: `{initiatives: true, customers: true}`,
 		Listing: Listing{Single: true, Singleton: true},
-		Fields: append(switches("Whether the workspace has ", [][3]string{
+		Fields: append(switchFields("Whether the workspace has ", [][3]string{
 			{"work_item_types", "is_work_item_types_enabled", "its own work item types, above those of projects"},
 			{"work_item_hierarchy", "is_workitem_hierarchy_enabled", "a hierarchy of work item types"},
 			{"project_grouping", "is_project_grouping_enabled", "states of projects, and groups of them"},
@@ -45,8 +45,8 @@ func init() {
 	})
 }
 
-// switches are the fields of features, of which each takes three words: its name, that of the API, and what it is about.
-func switches(doc string, words [][3]string) []Field {
+// switchFields returns the fields for feature flags. Each has three words: its name, its API name, and its subject.
+func switchFields(doc string, words [][3]string) []Field {
 	var fields []Field
 	for _, w := range words {
 		fields = append(fields, Field{
@@ -56,7 +56,7 @@ func switches(doc string, words [][3]string) []Field {
 	return fields
 }
 
-// singleton builds the operations of the one object at a path.
+// singleton returns the operations of the only object at a path.
 func singleton(path, scope string) []Operation {
 	return []Operation{
 		{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read"},

@@ -2,35 +2,35 @@ package resource
 
 import "strings"
 
-// Governance says on which level a workspace manages objects of a kind: its own, or that of each project. The service refuses
-// writes on the other one.
+// Governance tells on which of two levels a workspace manages objects of a kind: the workspace or each project. The service refuses writes
+// on the other level.
 type Governance struct {
-	Flag        string // the field of the kind governance that is on where the workspace manages them; "" = there is one level
-	AtWorkspace bool   // objects of the kind are on the level of the workspace
+	Flag        string // the field of the kind governance that is on if the workspace manages them; "" = there is one level
+	AtWorkspace bool   // objects of the kind belong to the workspace
 	Other       string // the kind of such objects on the other level
 }
 
-// Includes reports whether a row is of this level: lists of API v1 can have those of both.
+// Includes reports whether a row belongs to this level. Lists of API v1 can have rows of both levels.
 func (g Governance) Includes(row Row) bool {
 	in, shown := row["project"]
 	return g.Flag == "" || !shown || (in == nil) == g.AtWorkspace
 }
 
-// Elsewhere reports whether the service refuses to write objects of the kind while the flag has this value.
+// Elsewhere reports whether the service refuses to write objects of the kind when the flag has this value.
 func (g Governance) Elsewhere(on bool) bool { return g.Flag != "" && on != g.AtWorkspace }
 
-// Noun is what the flag is about, such as work item types.
+// Noun returns the subject of the flag, such as work item types.
 func (g Governance) Noun() string { return strings.ReplaceAll(g.Flag, "_", " ") }
 
-// inProject is the kind of such objects in a project: the kind itself, or for one of the workspace its other.
-func (k *Kind) inProject() *Kind {
+// projectKind returns the kind of such objects in a project: the kind itself, or the project's counterpart of a workspace kind.
+func (k *Kind) projectKind() *Kind {
 	if k.Governance.AtWorkspace {
 		return MustLookup(k.Governance.Other)
 	}
 	return k
 }
 
-// Managers are those who manage objects of a kind where the flag has this value, in words, and what a manifest calls its list of them.
+// Managers returns who manages objects of a kind when the flag has this value, and where a manifest lists them, in words.
 func (g Governance) Managers(on bool) (who, where string) {
 	section := MustLookup(g.Other).Section
 	if on {
@@ -39,7 +39,7 @@ func (g Governance) Managers(on bool) (who, where string) {
 	return "each project", "the " + section + " of a project"
 }
 
-// Switch is the field that sets the flag, and the kind that has it; nil = no operation sets it.
+// Switch returns the field that sets the flag, and the kind that has it; nil = no operation sets it.
 func (g Governance) Switch() (*Kind, *Field) {
 	features := MustLookup("workspace_features")
 	if f, ok := features.Field(g.Flag); ok {
@@ -48,7 +48,7 @@ func (g Governance) Switch() (*Kind, *Field) {
 	return nil, nil
 }
 
-// ReadGovernance is the operation whose answer has a flag; ok is false where the API has none.
+// ReadGovernance returns the operation whose answer shows a flag; ok is false if the API has none.
 func ReadGovernance(flag string, api API) (op *Operation, f *Field, ok bool) {
 	k := MustLookup("governance")
 	f, _ = k.Field(flag)
@@ -87,7 +87,7 @@ func init() {
 	})
 }
 
-// FlagIn is the value of a flag in an answer; known is false where that does not show it.
+// FlagIn returns the value of a flag in an answer; known is false if the answer does not show it.
 func FlagIn(row Row, op *Operation, f *Field) (on, known bool) {
 	name := f.APIName()
 	if op.V2() {

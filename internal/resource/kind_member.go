@@ -1,6 +1,6 @@
 package resource
 
-// Invitation is the kind of what a plan makes for people whom a manifest names, and who are not in the workspace.
+// Invitation is the kind of the invitations that a plan makes for people in a manifest who are not in the workspace.
 const Invitation = "invitation"
 
 func init() {

@@ -31,7 +31,7 @@ func init() {
 	})
 }
 
-// pageFields are those of pages of the workspace and of a project; the contract has the first only.
+// pageFields returns the fields of pages, of the workspace or of a project. Only pages of the workspace are documented.
 func pageFields(kind string, documented bool) []Field {
 	return []Field{
 		{Name: "name", Type: Text, Required: true, Documented: documented, MaxLength: 255, Doc: "Title of the page.", Example: "Handbook"},

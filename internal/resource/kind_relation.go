@@ -2,16 +2,16 @@ package resource
 
 func init() {
 	for _, pair := range [][2]string{{"blocking", "blocked_by"}, {"start_before", "start_after"}, {"finish_before", "finish_after"}} {
-		relations(pair[0], pair[1])
-		relations(pair[1], pair[0])
+		registerRelations(pair[0], pair[1])
+		registerRelations(pair[1], pair[0])
 	}
-	relations("duplicate", "duplicate")
-	relations("relates_to", "relates_to")
-	customRelations()
+	registerRelations("duplicate", "duplicate")
+	registerRelations("relates_to", "relates_to")
+	registerCustomRelations()
 }
 
-// relations registers one relation between work items; inverse is its name on the other side.
-func relations(name, inverse string) {
+// registerRelations registers a relation between work items; inverse is its name on the other side.
+func registerRelations(name, inverse string) {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/relations/"
 	register(Kind{
 		Name: "work_item_" + name,
@@ -31,9 +31,9 @@ func relations(name, inverse string) {
 	})
 }
 
-// customRelations registers the relations that the workspace's relation definitions add. Their routes know no name of a relation
-// but the word of a definition, and take one back by the other item alone: there is one between two items.
-func customRelations() {
+// registerCustomRelations registers the relations that relation definitions of the workspace add. Their routes use the texts of the
+// definitions, and remove a relation by the other item alone, because two items can have only one.
+func registerCustomRelations() {
 	const path = workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/relations/"
 	const scope = "projects.work_items.relations"
 	register(Kind{
@@ -64,15 +64,15 @@ func customRelations() {
 	})
 }
 
-// customRelation is the field of a work item that declares these.
-func customRelation() Field {
-	f := relation("custom", "Related items, each with the relation in the words of `relation_definitions`: `{item: checkout, relation: implements}`.")
+// customRelationField returns the field of a work item that declares custom relations.
+func customRelationField() Field {
+	f := relationField("custom", "Related items, each with the relation in the words of `relation_definitions`: `{item: checkout, relation: implements}`.")
 	f.Wire = Wire{ContractDialect: NotTaken}
 	return f
 }
 
-// relation is the field of a work item that declares a relation.
-func relation(name, doc string) Field {
+// relationField returns the field of a work item that declares a relation.
+func relationField(name, doc string) Field {
 	return Field{
 		Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true},
 		Clear: ClearNull, Doc: doc + " `[]` removes those that planform added.", Example: "checkout",

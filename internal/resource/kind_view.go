@@ -33,8 +33,8 @@ display: {layout: list, group_by: assignees}`,
 	})
 }
 
-// viewFields are those of views, with the filters that only some have. The reference calls filters and display free objects: what
-// is in them goes by the names that API v2 has for the fields of work items, and what else the service has in them is kept.
+// viewFields returns the fields of views, with additional filters. The reference leaves filters and display open. planform uses the field
+// names that API v2 has for work items, and keeps other contents of the service.
 func viewFields(filters ...Field) []Field {
 	const people = "Members, by e-mail address, display name or ID."
 	filters = slices.Concat([]Field{

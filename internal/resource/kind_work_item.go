@@ -110,21 +110,21 @@ links:
 				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
 				Doc: "Whether the item is archived. That is the last step of a run. The archived item and its contents are left as they are, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false",
 			},
-			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
-			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
-			relation("start_before", "Items that start later than this one."),
-			relation("start_after", "Items that start earlier than this one."),
-			relation("finish_before", "Items that are finished later than this one."),
-			relation("finish_after", "Items that are finished earlier than this one."),
-			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relationField("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relationField("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relationField("start_before", "Items that start later than this one."),
+			relationField("start_after", "Items that start earlier than this one."),
+			relationField("finish_before", "Items that are finished later than this one."),
+			relationField("finish_after", "Items that are finished earlier than this one."),
+			relationField("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			{
 				Name: "fields", Virtual: true, Type: CustomFields, DefinedBy: Property, DefinedIn: "type",
 				Doc: "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, " +
 					"`[]` all values of a field with several.",
 				Example: `{"Severity": "High", "Found in": "4.2"}`,
 			},
-			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
-			customRelation(),
+			relationField("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			customRelationField(),
 		},
 		Operations: append([]Operation{
 			{
@@ -147,7 +147,7 @@ links:
 	})
 }
 
-// momentPattern is the form of a time that the service takes.
+// momentPattern matches a time that the service accepts.
 const momentPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`
 
 func moment() TextRules {

@@ -1,6 +1,6 @@
 package resource
 
-// The kinds that define custom fields.
+// Kinds that define custom fields.
 const (
 	WorkItemType   = "work_item_type"
 	Property       = "work_item_property"
@@ -66,7 +66,7 @@ func init() {
 	})
 }
 
-// propertyFields are those of what defines a custom field. active is what a create sends for is_active without a word of it.
+// propertyFields returns the fields of a custom field definition. active is the value of is_active in a create if the manifest has none.
 func propertyFields(active string) []Field {
 	return []Field{
 		{
@@ -97,7 +97,7 @@ func propertyFields(active string) []Field {
 	}
 }
 
-// optionFields are those of a choice, with those that only some have.
+// optionFields returns the fields of an option, with additional ones.
 func optionFields(more ...Field) []Field {
 	return append([]Field{
 		{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the choice.", Example: "High"},

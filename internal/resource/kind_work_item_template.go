@@ -53,7 +53,8 @@ func init() {
 	)
 }
 
-// templateData is what an item made from a template has: the fields that name objects, and what else the reference leaves open.
+// templateData returns the fields for the contents of an item that is created from a template: fields that refer to objects, and one for
+// all other contents.
 func templateData(named []Field) []Field {
 	const data = "template_data"
 	named = append(named, Field{

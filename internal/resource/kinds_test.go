@@ -20,7 +20,7 @@ func eachKind(t *testing.T, check func(t *testing.T, k *resource.Kind)) {
 	}
 }
 
-// ancestors are the kinds that a kind lives in, innermost first.
+// ancestors returns the kinds that contain a kind, innermost first.
 func ancestors(k *resource.Kind) []*resource.Kind {
 	var up []*resource.Kind
 	for k.Parent != "" {
@@ -43,7 +43,7 @@ func TestKindsComeAfterTheirDependencies(t *testing.T) {
 			needs = append(needs, m.Container, m.Member)
 		}
 		for i := range k.Fields {
-			// What only a membership carries can come later; objects of one kind are ordered one by one.
+			// Fields of memberships can come later; objects of one kind are ordered individually.
 			if f := &k.Fields[i]; f.IsRef() && !f.Virtual && f.Ref != k.Name && resource.MustLookup(f.Ref).Parent != k.Name {
 				needs = append(needs, f.Ref)
 			}
@@ -110,7 +110,7 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s names objects of an unknown kind", f.Name)
 				continue
 			}
-			// What is named is looked up in one of the ancestors.
+			// The target is looked up in one of the ancestors.
 			if within := to.NamedWithin(); within != "" && !f.CrossProject && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == within }) {
 				t.Errorf("%s names a %s, which lives in a %s", f.Name, to.Name, to.Parent)
 			}
@@ -147,7 +147,7 @@ func TestEveryKindIsFullyDescribed(t *testing.T) {
 		}
 		isText := func(name string) bool {
 			f, ok := k.Field(name)
-			names := ok && f.Type == resource.Ref && f.Required && f.Immutable // what tells an object from others as well
+			names := ok && f.Type == resource.Ref && f.Required && f.Immutable // such a reference identifies an object too
 			return names || ok && !f.IsRef() && !f.Rich() || name == "identifier" && k.Identifier != nil
 		}
 		for _, name := range slices.Concat(k.KeyFrom, k.NaturalKey) {
@@ -202,7 +202,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			params[a.Param] = a.Name
 		}
 		params["identifier"] = "WEB-7"
-		for _, of := range resource.Kinds() { // that have the values of what it defines
+		for _, of := range resource.Kinds() { // the kinds with custom fields that it defines
 			if f, ok := of.CustomFields(); ok && f.DefinedBy == k.Name {
 				params[of.Param] = of.Name
 			}
@@ -220,7 +220,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary || o.Verb == resource.ListOverview || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Download || o.Verb == resource.GetValue || o.Verb == resource.GetFields || o.Verb == resource.ListNames) {
 				t.Errorf("%s: method and verb do not fit", o)
 			}
-			if seen[o.Verb] && (o.V2() || v1[o.Verb]) { // API v1 uses the first of its own
+			if seen[o.Verb] && (o.V2() || v1[o.Verb]) { // API v1 uses its first one
 				t.Errorf("%s: a second operation for the verb is never used", o)
 			}
 			seen[o.Verb], v1[o.Verb] = true, v1[o.Verb] || !o.V2()
@@ -254,8 +254,8 @@ func TestEveryMembershipIsFullyDescribed(t *testing.T) {
 			t.Errorf("%s is not found by its field", k.Name)
 		}
 		for _, v := range []resource.Verb{resource.AddMembers, resource.ListMembers, resource.RemoveMembers} {
-			unlisted := v == resource.ListMembers && k.Name == "release_work_item"                                                    // which the service shows nowhere
-			if _, ok := k.Op(v, resource.V2); ok == (unlisted || v == resource.RemoveMembers && k.Name == "project_work_item_type") { // which a project never gives back
+			unlisted := v == resource.ListMembers && k.Name == "release_work_item"                                                    // the service shows it nowhere
+			if _, ok := k.Op(v, resource.V2); ok == (unlisted || v == resource.RemoveMembers && k.Name == "project_work_item_type") { // a project cannot remove it
 				t.Errorf("%s lacks an operation", k.Name)
 			}
 		}

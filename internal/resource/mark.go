@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Owner says whose an object is, where several manifests share a workspace; "" is that of manifests that name none.
+// Owner identifies one of several manifests that share a workspace; "" is the owner of manifests without a name.
 type Owner string
 
-// OwnerPattern is what the name of an owner looks like.
+// OwnerPattern matches the name of an owner.
 const OwnerPattern = "^[a-z0-9][a-z0-9._-]{0,59}$"
 
 const longestOwner = 60
 
 // Valid reports whether an owner can be written in a manifest.
-func (o Owner) Valid() bool { return regexp.MustCompile(OwnerPattern).MatchString(string(o)) }
+func (ow Owner) Valid() bool { return regexp.MustCompile(OwnerPattern).MatchString(string(ow)) }
 
-// OwnerOfFolder is an owner for the manifests of a folder; "" where its name has nothing to make one of.
+// OwnerOfFolder returns an owner for the manifests of a folder, from its name; "" if the name has no usable letters.
 func OwnerOfFolder(dir string) Owner {
 	if full, err := filepath.Abs(dir); err == nil {
 		dir = full
@@ -31,32 +31,32 @@ func OwnerOfFolder(dir string) Owner {
 	return o
 }
 
-// String is the owner as messages name it.
-func (o Owner) String() string {
-	if o == "" {
+// String returns the owner in words for a message.
+func (ow Owner) String() string {
+	if ow == "" {
 		return "a manifest without an owner"
 	}
-	return "owner " + string(o)
+	return "owner " + string(ow)
 }
 
-// externalSource begins the external_source of every object that planform creates through the wider API.
+// externalSource is the beginning of the external_source of every object that planform creates through the wider API.
 const externalSource = "planform"
 
-// Source is the external_source of the owner's objects.
-func (o Owner) Source() string {
-	if o == "" {
+// Source returns the external_source of the owner's objects.
+func (ow Owner) Source() string {
+	if ow == "" {
 		return externalSource
 	}
-	return externalSource + "/" + string(o)
+	return externalSource + "/" + string(ow)
 }
 
-// Owner is whose mark a row bears; ok is false where it bears none of planform's.
+// Owner returns the owner whose mark a row has; ok is false if it has no mark of planform.
 func (r Row) Owner() (owner Owner, ok bool) {
 	source, name, _ := strings.Cut(r.Text("external_source"), "/")
 	return Owner(name), source == externalSource
 }
 
-// ExternalID is the external_id of an object. The same workspace and address always give the same one.
+// ExternalID returns the external_id of an object. Equal workspaces and addresses give equal IDs.
 func ExternalID(workspaceSlug string, a Address) string {
 	const longest = 255 // the service's limit
 	id := workspaceSlug + "/" + string(a)
@@ -67,25 +67,25 @@ func ExternalID(workspaceSlug string, a Address) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Marks are planform's marks on the objects of one owner in a workspace.
+// Marks makes the marks for the objects of one owner in a workspace.
 type Marks struct {
 	Workspace string // slug
 	Owner     Owner
 }
 
-// ID is the external ID of the object at an address.
+// ID returns the external ID of the object at an address.
 func (m Marks) ID(a Address) string { return ExternalID(m.Workspace, a) }
 
-// On reports whether a row bears the owner's mark of an address.
+// On reports whether a row has the owner's mark for an address.
 func (m Marks) On(r Row, a Address) bool { return m.Has(r, m.ID(a)) }
 
-// Has reports whether a row bears the owner's mark with that external ID.
+// Has reports whether a row has the owner's mark with this external ID.
 func (m Marks) Has(r Row, id string) bool {
 	owner, marked := r.Owner()
 	return marked && owner == m.Owner && r.Text("external_id") == id
 }
 
-// Fields are the mark of an address as a body or a query has it.
+// Fields returns the mark of an address as the fields of a body or a query.
 func (m Marks) Fields(a Address) [][2]string {
 	return [][2]string{{"external_source", m.Owner.Source()}, {"external_id", m.ID(a)}}
 }

@@ -9,37 +9,36 @@ import (
 	"strings"
 )
 
-// Membership describes the members of a container: objects of one kind that belong to an
-// object of another. The manifest lists them in a field of the container or of the member.
+// Membership describes the members of a container: objects of one kind that belong to an object of another kind. The manifest lists them in
+// a field of the container or of the member.
 type Membership struct {
 	Container string // kind, such as cycle
 	Member    string // kind, such as work_item
-	On        string // kind whose field declares it: Container or Member
-	Field     string // that field, such as cycle or projects
-	// SeveralField is the field that an object gives instead if it belongs to several
-	// containers, such as modules; "" = none.
+	On        string // kind of the field that declares it: Container or Member
+	Field     string // the declaring field, such as cycle or projects
+	// SeveralField is the field for an object that belongs to several containers, such as modules; "" = none.
 	SeveralField string
 	Body         string // name of the ID list in the request, such as issues
 	IDField      string // field of the member's ID in a row of the member list
-	Fields       string // fields of such a row that planform needs, separated by commas; "" = all
+	Fields       string // fields of such a row that planform reads, separated by commas; "" = all
 	Batch        int    // largest number of members in one request
-	// ExtraBody are fields of an adding request besides the members, such as the type of a relation.
+	// ExtraBody are further fields of a request that adds members, such as the type of a relation.
 	ExtraBody [][2]string
-	// ResultKey is the field that holds the rows where the answer is an object of several lists; [EachKey] = all do, and the name of each is
-	// the attribute of the members in it.
+	// ResultKey is the field that holds the rows, if the answer is an object of several lists. With [EachKey] every field holds rows, and
+	// its name is the attribute of the members.
 	ResultKey string
-	// Inverse is the membership that declares the same relation from the other side, such as
-	// that of blocked_by for blocking; "" = none. A relation declared on both sides is added once.
+	// Inverse is the membership that declares the same relation from the other side, such as blocked_by for blocking; "" = none. A relation
+	// declared on both sides is added once.
 	Inverse   string
-	Exclusive bool // a member is in one container at most: adding it to another moves it
+	Exclusive bool // a member is in at most one container: adding it to another one moves it
 	// Attribute is a property of each member, such as the role in a project; nil = none.
 	Attribute *Attribute
 }
 
-// EachKey is the ResultKey of an answer whose lists are named by what their members are to the container.
+// EachKey is the ResultKey of an answer whose lists are named by the relation of their members to the container.
 const EachKey = "*"
 
-// RowsIn are the rows of the members in an answer of several lists.
+// RowsIn returns the rows of the members in an answer of several lists.
 func (m *Membership) RowsIn(whole Row) []Row {
 	rows := []Row{}
 	for _, name := range slices.Sorted(maps.Keys(whole)) {
@@ -67,22 +66,22 @@ func (m *Membership) RowsIn(whole Row) []Row {
 	return rows
 }
 
-// Overview describes an operation that shows the members of all containers of a parent in
-// one list. Its rows are the members, or the containers.
+// Overview describes an operation that shows the members of all containers of a parent in one list. Its rows are the members, or the
+// containers.
 type Overview struct {
 	Rows  string // kind of the rows
-	Field string // of a row: the ID, or the IDs, of the other side
+	Field string // field of a row: the ID, or the IDs, of the other side
 }
 
-// Members are the rows of one container's members in the rows of an overview.
-func (o *Overview) Members(m *Membership, container string, rows []Row) []Row {
+// Members returns the rows of a container's members from the rows of an overview.
+func (ov *Overview) Members(m *Membership, container string, rows []Row) []Row {
 	var members []Row
 	for _, row := range rows {
-		ids := o.ids(row)
+		ids := ov.idsIn(row)
 		switch {
-		case o.Rows == m.Member && slices.Contains(ids, container):
+		case ov.Rows == m.Member && slices.Contains(ids, container):
 			members = append(members, row)
-		case o.Rows == m.Container && row.ID() == container:
+		case ov.Rows == m.Container && row.ID() == container:
 			for _, id := range ids {
 				members = append(members, Row{m.IDField: id})
 			}
@@ -91,11 +90,11 @@ func (o *Overview) Members(m *Membership, container string, rows []Row) []Row {
 	return members
 }
 
-// ids are the IDs that a row holds, one or several.
-func (o *Overview) ids(row Row) []string {
-	list, several := row[o.Field].([]any)
+// idsIn returns the IDs in a row, one or several.
+func (ov *Overview) idsIn(row Row) []string {
+	list, several := row[ov.Field].([]any)
 	if !several {
-		list = []any{row[o.Field]}
+		list = []any{row[ov.Field]}
 	}
 	var ids []string
 	for _, e := range list {
@@ -106,23 +105,22 @@ func (o *Overview) ids(row Row) []string {
 	return ids
 }
 
-// Put adds containers to the body of a create of a member in API v2: the only one, or all,
-// as the field holds them.
-func (o *Overview) Put(body []byte, ids []string) []byte {
+// Put adds the IDs of containers to the API v2 body that creates a member. The field holds one ID or a list.
+func (ov *Overview) Put(body []byte, ids []string) []byte {
 	var value any = ids
-	if !strings.HasSuffix(o.Field, "_ids") {
+	if !strings.HasSuffix(ov.Field, "_ids") {
 		value = ids[0]
 	}
 	b := bytes.NewBuffer(body[:len(body)-1])
 	b.WriteByte(',')
-	writeJSON(b, o.Field)
+	writeJSON(b, ov.Field)
 	b.WriteByte(':')
 	writeJSON(b, value)
 	b.WriteByte('}')
 	return b.Bytes()
 }
 
-// OverviewOf is an operation of API v2 that lists the objects of a kind with their containers.
+// OverviewOf returns an operation of API v2 that lists the objects of a kind with their containers.
 func OverviewOf(kind string) (*Operation, bool) {
 	for _, k := range Memberships() {
 		if o, ok := k.Op(ListOverview, V2); ok && o.Overview.Rows == kind && k.Membership.Member == kind {
@@ -133,106 +131,103 @@ func OverviewOf(kind string) (*Operation, bool) {
 }
 
 // Shows reports whether every row has the field.
-func (o *Overview) Shows(rows []Row) bool {
-	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[o.Field]; return !shown })
+func (ov *Overview) Shows(rows []Row) bool {
+	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[ov.Field]; return !shown })
 }
 
-// Attribute is a property that a membership has for each member, such as the role in a
-// project. To set it, a manifest writes a mapping instead of a text, such as
-// {user: gus@example.com, role: guest}.
+// Attribute is a property that a membership has for each member, such as the role in a project. A manifest sets it with a mapping instead
+// of a text, such as {user: gus@example.com, role: guest}.
 type Attribute struct {
 	Name   string   // in the manifest, in bodies and in answers
-	Member string   // the property beside it that names the member
+	Member string   // the property that names the member in the mapping
 	Values []string // in ascending order
 	Codes  []int    // the service's number for each value
-	Slugs  []string // and its word in API v2
-	// Default is the value of a new member where the manifest gives none, or the member's
-	// own value of the same name if that is lower.
+	Slugs  []string // the word for each value in API v2
+	// Default is the value of a new member if the manifest gives none, unless the member's own value of the same name is lower.
 	Default string
-	// Defined is the kind of those objects of the workspace that are values too, by their slugs, such as role: those of the namespace that
-	// is named like the container; "" = there are none. Only API v2 knows them.
+	// Defined is the kind of workspace objects whose slugs are values too, such as role; "" = none. Only those count whose namespace is the
+	// container's kind. Only API v2 knows them.
 	Defined string
-	// Words are what the values are instead of Values: what objects of the workspace say; nil = they are Values. Each member has one then.
+	// Words describes values that objects of the workspace declare, such as relation definitions; nil = the values are a fixed list. Each
+	// member has one then.
 	Words *Words
 	Doc   string
 }
 
-// Words are texts that objects of a kind define, such as what two work items can be to each other.
+// Words describes texts that objects of a kind declare, such as relations between two work items.
 type Words struct {
-	Kind            string // whose objects define them, such as relation_definition
-	Outward, Inward string // its fields that hold them, each what the other is from the other side
-	Field, By       string // of a body: what holds the word, and the ID of the object that defines it
+	Kind            string // kind of the declaring objects, such as relation_definition
+	Outward, Inward string // fields of such an object with the text for each direction
+	Field, By       string // fields of a body: the text, and the ID of the object that declares it
 }
 
-// Of are the words that the fields of an object say, and by an Inverse for each the other one.
+// Of returns the texts that an object declares, and the inverse of each.
 func (w *Words) Of(text func(field string) string) (words []string, inverse map[string]string) {
 	out, in := text(w.Outward), text(w.Inward)
 	return []string{out, in}, map[string]string{in: out, out: in}
 }
 
-// Shown is the value in a row; "" = none.
-func (a *Attribute) Shown(row Row) string {
-	text := fmt.Sprint(row[a.Name])
-	for i, value := range a.Values {
-		if text == strconv.Itoa(a.Codes[i]) || i < len(a.Slugs) && text == a.Slugs[i] {
+// Shown returns the value in a row; "" = none.
+func (at *Attribute) Shown(row Row) string {
+	text := fmt.Sprint(row[at.Name])
+	for i, value := range at.Values {
+		if text == strconv.Itoa(at.Codes[i]) || i < len(at.Slugs) && text == at.Slugs[i] {
 			return value
 		}
 	}
-	switch text = row.Text(a.Name); {
-	case a.Words != nil, a.Defined != "" && !a.Known(text):
+	switch text = row.Text(at.Name); {
+	case at.Words != nil, at.Defined != "" && !at.Known(text):
 		return text
-	case a.Defined != "": // it bears the word that a manifest has for another one
-		return capital(text)
+	case at.Defined != "": // the workspace uses the word of a standard value for another one
+		return capitalize(text)
 	}
 	return ""
 }
 
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+func capitalize(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// Known reports whether a value is one that every workspace has.
-func (a *Attribute) Known(value string) bool { return slices.Contains(a.Values, value) }
+// Known reports whether every workspace has the value.
+func (at *Attribute) Known(value string) bool { return slices.Contains(at.Values, value) }
 
-// DefaultFor is the value of a new member where the manifest gives none. own is the member's
-// own value of the same name; "" = not known.
-func (a *Attribute) DefaultFor(own string) string {
-	if i := slices.Index(a.Values, own); i >= 0 && i < slices.Index(a.Values, a.Default) {
+// DefaultFor returns the value of a new member if the manifest gives none. own is the member's own value of the same name; "" = unknown.
+func (at *Attribute) DefaultFor(own string) string {
+	if i := slices.Index(at.Values, own); i >= 0 && i < slices.Index(at.Values, at.Default) {
 		return own
 	}
-	return a.Default
+	return at.Default
 }
 
-// IsLess reports whether a value is less than another one; false where it is not known.
-func (a *Attribute) IsLess(value, than string) bool {
-	i := slices.Index(a.Values, value)
-	return i >= 0 && i < slices.Index(a.Values, than)
+// IsLess reports whether a value is lower than another one; false if its rank is unknown.
+func (at *Attribute) IsLess(value, than string) bool {
+	i := slices.Index(at.Values, value)
+	return i >= 0 && i < slices.Index(at.Values, than)
 }
 
-// written is a value as the bodies of an operation have it: the slug in API v2, else the service's number.
-func (a *Attribute) written(o *Operation, value string) any {
-	switch i := slices.Index(a.Values, value); {
+// encode returns a value as the bodies of an operation have it: the slug in API v2, otherwise the service's number.
+func (at *Attribute) encode(o *Operation, value string) any {
+	switch i := slices.Index(at.Values, value); {
 	case i >= 0 && !o.V2():
-		return a.Codes[i]
+		return at.Codes[i]
 	case i >= 0:
-		return a.Slugs[i]
+		return at.Slugs[i]
 	}
-	if i := slices.IndexFunc(a.Values, func(word string) bool { return value == capital(word) }); i >= 0 { // see Shown
-		return a.Values[i]
+	if i := slices.IndexFunc(at.Values, func(word string) bool { return value == capitalize(word) }); i >= 0 { // see Shown
+		return at.Values[i]
 	}
 	return value
 }
 
-// Body is the body of a request that sets the value of a member.
-func (a *Attribute) Body(o *Operation, value string) []byte {
+// Body returns the body of a request that sets the value of a member.
+func (at *Attribute) Body(o *Operation, value string) []byte {
 	var b bytes.Buffer
-	writeJSON(&b, map[string]any{a.Name: a.written(o, value)})
+	writeJSON(&b, map[string]any{at.Name: at.encode(o, value)})
 	return b.Bytes()
 }
 
-// NeedsExplicitMove reports whether a member whose field names another container stays in
-// the former one until a request removes it.
+// NeedsExplicitMove reports whether a member that moves to another container stays in the former one until a request removes it.
 func (m *Membership) NeedsExplicitMove() bool { return !m.Exclusive && m.On != m.Container }
 
-// MemberParam is the path parameter of a member's ID.
+// MemberParam returns the path parameter for a member's ID.
 func (m *Membership) MemberParam() string {
 	if m.Member == m.Container {
 		return "related_" + MustLookup(m.Member).Param
@@ -240,8 +235,8 @@ func (m *Membership) MemberParam() string {
 	return MustLookup(m.Member).Param
 }
 
-// Plural is the word for the members, as in "add 3 work_items"; for members of the
-// container's own kind it is the field, as in "add 3 blocking".
+// Plural returns the word for the members, as in "add 3 work_items". If members and container have the same kind, it is the field, as in
+// "add 3 blocking".
 func (m *Membership) Plural() string {
 	if m.Member == m.Container {
 		return m.Field
@@ -249,32 +244,32 @@ func (m *Membership) Plural() string {
 	return m.Member + "s"
 }
 
-// Path is the path of the declaring field in a manifest, such as relations.blocking.
+// Path returns the path of the declaring field in a manifest, such as relations.blocking.
 func (m *Membership) Path() string {
 	f, _ := MustLookup(m.On).Field(m.Field)
 	return f.Path()
 }
 
-// MemberID is the ID of the member in a row of the member list. A row that is the membership
-// itself holds the member under the name of its kind.
+// MemberID returns the ID of the member in a row of the member list. The row is the member, or a membership that holds the member's ID in a
+// field named after its kind.
 func (m *Membership) MemberID(row Row) string {
-	if id := m.memberOf(row); id != "" {
+	if id := m.memberIDIn(row); id != "" {
 		return id
 	}
 	id, _ := row[m.IDField].(string)
 	return LowerID(id)
 }
 
-// OwnID is the ID of the membership where a row is that; "" = it is the member.
+// OwnID returns the ID of the membership if the row is one; "" = the row is the member.
 func (m *Membership) OwnID(row Row) string {
-	if m.memberOf(row) == "" {
+	if m.memberIDIn(row) == "" {
 		return ""
 	}
 	return row.ID()
 }
 
-// memberOf is the ID of the member in a row that is the membership.
-func (m *Membership) memberOf(row Row) string {
+// memberIDIn returns the ID of the member in a row that is a membership, or "".
+func (m *Membership) memberIDIn(row Row) string {
 	for _, name := range []string{m.Member, m.Member + "_id"} {
 		if id, ok := rowID(row[name]); ok && IsID(id) {
 			return id
@@ -283,9 +278,8 @@ func (m *Membership) memberOf(row Row) string {
 	return ""
 }
 
-// IDs is the body of an operation on members: the list of their IDs, or the only ID where
-// the operation takes one. A body that adds members also has the ExtraBody and, unless
-// value is "", the attribute; by is the ID of what defines it.
+// IDs returns the body of a member operation: the list of member IDs, or a single ID if the operation takes one. A body that adds members
+// also contains the ExtraBody, and the attribute unless value is "". by is the ID of the object that declares the attribute.
 func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -324,7 +318,7 @@ func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 			b.WriteByte(',')
 			writeJSON(&b, a.Name)
 			b.WriteByte(':')
-			writeJSON(&b, a.written(o, value))
+			writeJSON(&b, a.encode(o, value))
 		}
 	}
 	b.WriteByte('}')
@@ -352,7 +346,7 @@ func MembershipOf(kind, field string) (*Kind, bool) {
 	return nil, false
 }
 
-// Alternatives reports whether two fields say the same in two ways, so that an object gives one of them.
+// Alternatives reports whether two fields exclude each other because they write the same value.
 func (k *Kind) Alternatives(f, other *Field) bool {
 	via, _ := MembershipOf(k.Name, f.Name)
 	otherVia, _ := MembershipOf(k.Name, other.Name)

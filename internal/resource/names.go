@@ -6,18 +6,17 @@ import (
 	"unicode"
 )
 
-// Names finds what a text means among the objects of one kind in one place, and the text that means one of them alone, for
-// plans, runs and exports alike. The zero value has no names.
+// Names maps texts to the objects of one kind in one container, and back to a unique text, for plans, runs and exports alike. The zero
+// value is empty.
 type Names struct {
 	by       [anyCase + 1]map[string][]string // IDs by text
-	nameless bool                             // what the service calls a row means nothing: several may bear one name, by right
+	nameless bool                             // names on the service do not identify objects of the kind, because several may share one
 }
 
-// Naming is a way in which a text names an object. The first way in which it names any is what it means.
+// Naming is a way in which a text can name an object. Earlier ways take precedence.
 type Naming int8
 
-// A manifest's own keys and names come before those of the service. Names of the service are taken as they are written, or
-// else, where nothing bears that name, in any case.
+// Keys and names of the manifest take precedence over names of the service, and exact names over names in another case.
 const (
 	ByKey Naming = iota
 	ByManifest
@@ -26,10 +25,10 @@ const (
 	anyCase
 )
 
-// mostNamesakes is how many objects with one name are kept: as many as an error names.
+// mostNamesakes limits the stored objects with one name: an error names no more.
 const mostNamesakes = 10
 
-// Add lets a text name an object. An empty text names nothing.
+// Add records that a text names an object. An empty text is ignored.
 func (n *Names) Add(way Naming, text, id string) {
 	if text = strings.TrimSpace(text); text == "" || id == "" {
 		return
@@ -46,7 +45,7 @@ func (n *Names) Add(way Naming, text, id string) {
 	}
 }
 
-// AddRow adds a row of a list by its readable identifier in the project with that identifier, and by what people call it.
+// AddRow records the names of a row: its readable identifier in the given project, and its display texts.
 func (n *Names) AddRow(k *Kind, row Row, project string) {
 	n.Add(ByIdentifier, strings.ToUpper(k.ReadableID(row, project)), row.ID())
 	n.nameless = k.AdoptOnRequestOnly
@@ -55,7 +54,7 @@ func (n *Names) AddRow(k *Kind, row Row, project string) {
 	}
 }
 
-// Named are the IDs of what a text means: of several, it is ambiguous.
+// Named returns the IDs of the objects that a text names. Several IDs mean that the text is ambiguous.
 func (n *Names) Named(text string) []string {
 	text = strings.TrimSpace(text)
 	for way, ids := range n.by {
@@ -72,12 +71,12 @@ func (n *Names) Named(text string) []string {
 	return nil
 }
 
-// InAnyCase are the IDs of what the service calls by a text, in any case.
+// InAnyCase returns the IDs of the objects that the service names by a text, in any case.
 func (n *Names) InAnyCase(text string) []string {
 	return n.by[anyCase][strings.ToLower(strings.TrimSpace(text))]
 }
 
-// Text is the first of some texts that means the object with the ID, and no other, and that a manifest can hold; "" = none does.
+// Text returns the first of the texts that names only the object with the ID, and that a manifest can contain; "" = none.
 func (n *Names) Text(id string, texts ...string) string {
 	for _, text := range texts {
 		if text == "" || IsID(text) || text == Me || strings.ContainsFunc(text, unicode.IsControl) {

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestATextMeansWhatBearsItFirst(t *testing.T) {
+func TestATextNamesTheObjectOfTheFirstWayThatMatches(t *testing.T) {
 	t.Parallel()
 	label := resource.MustLookup("label")
 	var n resource.Names
@@ -53,7 +53,7 @@ func TestATextMeansWhatBearsItFirst(t *testing.T) {
 	}
 }
 
-func TestAnObjectIsWrittenByATextThatMeansItAlone(t *testing.T) {
+func TestAnObjectIsNamedByATextThatNamesNoOther(t *testing.T) {
 	t.Parallel()
 	item, label := resource.MustLookup("work_item"), resource.MustLookup("label")
 	var items, labels resource.Names

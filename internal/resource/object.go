@@ -13,62 +13,62 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// Object is one desired object of a manifest. Only written fields have a value.
+// Object is a desired object of a manifest. Values holds only written fields.
 type Object struct {
 	Kind       *Kind
 	Address    Address
 	Key        string
 	Parent     *Object  // nil = the workspace
-	ID         string   // the service's ID where the manifest gives it, in lower case
-	Identifier string   // the readable identifier where the manifest gives it
+	ID         string   // the service's ID in lower case, if the manifest gives it
+	Identifier string   // the readable identifier, if the manifest gives it
 	Source     *Source  // the workspace of ID and Identifier; nil = the manifest's target
-	Origin     *Origin  // what it is in the source, if that is another workspace; nil = the manifest does not say
-	Exported   bool     // ID and Identifier are of an export of the target itself: what is gone is looked for by name, and created again
+	Origin     *Origin  // its identity in another workspace that the manifest comes from; nil = unknown
+	Exported   bool     // ID and Identifier come from an export of this workspace: if the object is gone, it is searched by name, and created again
 	Previously []string // former keys
-	Protect    *bool    // true = never to be deleted; nil = as in the state
+	Protect    *bool    // true = must not be deleted; nil = as in the state
 	NoCreate   bool     // the object must exist already
-	Policy     *Policy  // what becomes of changes that people make on the service; nil = what the run says
+	Policy     *Policy  // how to treat changes that people make on the service; nil = as the run says
 	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
-	Files      []string // the manifests that hold it, sorted
+	Files      []string // the manifests that contain it, sorted
 	Outer      *Object  // the object of the same kind in which it is written, or nil
-	Index      int      // its index in the list that holds it
+	Index      int      // index in its list
 	Omitted    []Omission
-	Implied    bool // written nowhere: it only switches on what others need
+	Implied    bool // not in the manifest: it only switches on a feature flag that other objects need
 }
 
 // Value is the value of one field in a manifest.
 type Value struct {
 	Field   *Field
-	Text    string    // as written; for File the content of the file; for JSON its text
-	Null    bool      // written as null, or as an empty text or list: the field is to be cleared
+	Text    string    // as written; for File the content of the file; for JSON the JSON text
+	Null    bool      // written as null, or as an empty text or list, to clear the field
 	Header  string    // Markdown that leads the text; see [Object.MoveHeader]
 	AsHTML  bool      // for File and Markdown: the text is HTML already
 	Content *Content  // for Upload: the file that Text names
-	File    *TextFile // that the value stands in; nil = in a manifest
+	File    *TextFile // the file that contains the value; nil = a manifest
 	Secret  *Secret   // for SecretFile: the file that Text names
-	// Targets are the addresses of the objects that the relative links of a text mean, by the target as HTML has it.
+	// Targets maps the relative links of a text, as they are in its HTML, to the addresses of the objects.
 	Targets  map[string]string
 	Refs     []Reference
-	Words    []Reference     // of an EnumSet: its words, where they are written
-	Links    []Reference     // of a rich text: the objects that it names by links to their addresses, each once
-	Origins  []diag.Position // of the texts that references in it lead to, such as cells of a table; nil = it is written as it is
-	Implied  bool            // not written: a create sends it, and nothing compares it
-	AsShown  bool            // as the service has it, not as written: an update must say it, and the state does not keep it
+	Words    []Reference     // for EnumSet: its words with their positions
+	Links    []Reference     // for a rich text: the objects to whose addresses it links, each once
+	Origins  []diag.Position // positions of the texts that replaced its references, such as cells of a table; nil = none
+	Implied  bool            // a default that is not written: a create sends it, and it is not compared
+	AsShown  bool            // the service's value, not a written one: an update sends it, and the state does not store it
 	Position diag.Position
 }
 
-// Policy says what becomes of changes that people make to an object on the service. Objects may share it.
+// Policy tells how to treat changes that people make to an object on the service. Objects may share it.
 type Policy struct {
-	Ignore    []*Field // fields that are theirs as soon as the object exists
-	IgnoreAll bool     // all fields are
-	OnDrift   string   // overwrite, keep or fail; "" = what the run says
+	Ignore    []*Field // fields that belong to people once the object exists
+	IgnoreAll bool     // all fields belong to people
+	OnDrift   string   // overwrite, keep or fail; "" = as the run says
 }
 
-// DriftPolicies are the words for what becomes of a field that somebody changed on the service.
+// DriftPolicies returns the words for the treatment of a field that somebody changed on the service.
 func DriftPolicies() []string { return []string{"overwrite", "keep", "fail"} }
 
-// Ignores reports whether a field is people's as soon as the object exists.
+// Ignores reports whether a field belongs to people once the object exists.
 func (o *Object) Ignores(f *Field) bool {
 	return o.Policy != nil && (o.Policy.IgnoreAll || slices.ContainsFunc(o.Policy.Ignore, func(g *Field) bool {
 		return g == f || g.Holds(f) || f.APIName() != "" && f.APIName() == g.APIName() || f.Definition != nil && g.Type == CustomFields
@@ -77,12 +77,12 @@ func (o *Object) Ignores(f *Field) bool {
 
 // TextFile is a file with the text of an object.
 type TextFile struct {
-	Path   string // "" = there is none: the object is a folder
-	Dir    string // folder of the manifest, which it must not leave
-	Titled bool   // its title is the name of the object, and no part of the text
+	Path   string // "" = the object is a folder without a text
+	Dir    string // folder of the manifest, which the file must not leave
+	Titled bool   // the title is the object's name, and not part of the text
 }
 
-// Content is a file that is sent as it is.
+// Content is a file for an upload.
 type Content struct {
 	Size   int64
 	SHA256 string // in hexadecimal digits
@@ -90,19 +90,19 @@ type Content struct {
 	Open   func() (io.ReadCloser, error)
 }
 
-// Secret is a file that keeps a secret, which the service shows once.
+// Secret is a file that stores a secret, which the service shows once.
 type Secret struct {
 	Path string // of the file
-	// Filled is set if the file had something in it when the manifest was read.
+	// Filled is set if the file was not empty when the manifest was read.
 	Filled bool
-	// Kept reports whether the file has something in it now. A file outside of the manifest's folder is an error.
+	// Kept reports whether the file is not empty now. A file outside the manifest's folder is an error.
 	Kept func() (bool, error)
 }
 
-// String is the canonical form: the service shows only the size.
+// String returns the canonical form, beginning with the size, which is all that the service shows.
 func (c *Content) String() string { return strconv.FormatInt(c.Size, 10) + " sha256:" + c.SHA256 }
 
-// Secret is the file for the object's secret, or nil.
+// Secret returns the file for the object's secret, or nil.
 func (o *Object) Secret() *Secret {
 	if v := o.SecretValue(); v != nil {
 		return v.Secret
@@ -110,7 +110,7 @@ func (o *Object) Secret() *Secret {
 	return nil
 }
 
-// SecretValue is the value that names the file for the object's secret, or nil.
+// SecretValue returns the value that names the file for the object's secret, or nil.
 func (o *Object) SecretValue() *Value {
 	if o == nil || o.Kind.Secret == "" {
 		return nil
@@ -123,18 +123,18 @@ func (o *Object) SecretValue() *Value {
 	return nil
 }
 
-// Reference names another object: one of the manifest, or one of the service by ID or name.
+// Reference names another object: of the manifest, or of the service by ID or name.
 type Reference struct {
 	Text   string  // as written
 	Target *Object // the object of the manifest; nil = one of the service
-	ID     string  // the service's ID if the text is one, in lower case; of a link in a text: the page, once it is known
+	ID     string  // the service's ID in lower case, if the text is one; for a link in a text: the page, once it is known
 	Source *Source // the workspace of an ID or readable identifier; nil = the manifest's target
 	// Attribute is the value of a membership's attribute in the manifest, such as a role; "" = none.
 	Attribute string
 	Position  diag.Position
 }
 
-// Written counts the objects that a manifest writes.
+// Written returns the number of objects that a manifest contains.
 func Written(objects []*Object) int {
 	n := len(objects)
 	for _, o := range objects {
@@ -145,8 +145,7 @@ func Written(objects []*Object) int {
 	return n
 }
 
-// Protected reports whether the object is never to be deleted. last decides where the
-// manifest does not say.
+// Protected reports whether the object must not be deleted. last is the answer if the manifest does not say.
 func (o *Object) Protected(last bool) bool {
 	if o.Protect == nil {
 		return last
@@ -181,7 +180,7 @@ func (o *Object) Text(field string) string {
 	return ""
 }
 
-// Initial is the text of a field that a create sends although the object gives none, or "".
+// Initial returns the text of a field that a create sends if the object has no value for it, or "".
 func (o *Object) Initial(f *Field) string {
 	if o.Writes(f) {
 		return ""
@@ -189,13 +188,12 @@ func (o *Object) Initial(f *Field) string {
 	return cmp.Or(f.InitialBy[o.Text("type")], f.Initial)
 }
 
-// Writes reports whether the object has a value for a field, or for another one that is sent under the same name.
+// Writes reports whether the object has a value for a field, or for another field that is sent under the same name.
 func (o *Object) Writes(f *Field) bool {
 	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.APIName() != "" && v.Field.APIName() == f.APIName() })
 }
 
-// Name is the object's name for people: the text of its natural key, else its identifier,
-// else its key.
+// Name returns the object's name for people: its title, otherwise its identifier, otherwise its key.
 func (o *Object) Name() string {
 	if title := o.Title(); title != "" {
 		return title
@@ -206,7 +204,7 @@ func (o *Object) Name() string {
 	return o.Key
 }
 
-// Title is the text of the object's natural key, or "".
+// Title returns the text of the object's natural key, or "".
 func (o *Object) Title() string {
 	var texts []string
 	for _, f := range o.Kind.NaturalKey {
@@ -220,7 +218,7 @@ func (o *Object) Title() string {
 	return strings.Join(texts, strings.ReplaceAll(o.Kind.KeyJoin, "-", " "))
 }
 
-// Ancestor returns the object itself or the ancestor that is of the kind.
+// Ancestor returns the object or its ancestor of the given kind, or nil.
 func (o *Object) Ancestor(kind string) *Object {
 	for ; o != nil; o = o.Parent {
 		if o.Kind.Name == kind {
@@ -230,7 +228,7 @@ func (o *Object) Ancestor(kind string) *Object {
 	return nil
 }
 
-// SameContent reports whether a row can be of the object's file, as far as the service shows it.
+// SameContent reports whether a row can show the object's file, as far as the service shows it.
 func (o *Object) SameContent(row Row) bool {
 	return !slices.ContainsFunc(o.Values, func(v Value) bool {
 		shown, known := v.Field.ObservedIn(row)
@@ -238,8 +236,8 @@ func (o *Object) SameContent(row Row) bool {
 	})
 }
 
-// MoveHeader puts the fields that lead the object's text before it: an author, and a time behind one. An object that an
-// export found where it is has them anyway.
+// MoveHeader moves the fields that introduce the object's text to its beginning: an author, and a time after it. The text of an exported
+// object contains them already.
 func (o *Object) MoveHeader() {
 	var words []string
 	for i := range o.Values {
@@ -248,7 +246,7 @@ func (o *Object) MoveHeader() {
 		case v.Field.Virtual:
 			words = append(words, "**"+markup.Escape(v.Text)+"**")
 		case len(words) > 0:
-			words = append(words, when(v.Text))
+			words = append(words, displayTime(v.Text))
 		}
 	}
 	o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field.Header && v.Field.Virtual })
@@ -262,17 +260,15 @@ func (o *Object) MoveHeader() {
 	}
 }
 
-// when is a moment for people, in its own time zone.
-func when(text string) string {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return Moment(t)
-		}
+// displayTime returns a moment for people, in its own time zone.
+func displayTime(text string) string {
+	if at, ok := parseMoment(text); ok {
+		return Moment(at)
 	}
 	return text
 }
 
-// Moment writes a time as people do, with its zone, such as 2 Jan 2006, 15:04 UTC+5:30.
+// Moment returns a time as people write it, with its zone, such as 2 Jan 2006, 15:04 UTC+5:30.
 func Moment(at time.Time) string {
 	zone := "UTC"
 	if _, offset := at.Zone(); offset != 0 {
@@ -281,7 +277,7 @@ func Moment(at time.Time) string {
 	return at.Format("2 Jan 2006, 15:04 ") + zone
 }
 
-// Written is the text as people would write it in one piece, with its header.
+// Written returns the text with its header.
 func (v *Value) Written() string {
 	if v.Header == "" {
 		return v.Text
@@ -289,7 +285,7 @@ func (v *Value) Written() string {
 	return v.Header + "\n\n" + v.Text
 }
 
-// HTML returns the text of a rich field as the HTML that is sent.
+// HTML returns the HTML that is sent for a rich text.
 func (v *Value) HTML() string {
 	text := v.Text
 	switch {
@@ -309,18 +305,17 @@ func (v *Value) HTML() string {
 	})
 }
 
-// AddressScheme begins the target of a link in a text that names an object by its address,
-// such as planform:work_item/web/checkout.
+// AddressScheme begins the target of a link to an object in a text, such as planform:work_item/web/checkout.
 const AddressScheme = "planform:"
 
-// Addresses are the addresses that a rich text links to, each once.
+// Addresses returns the addresses to which a rich text links, each once.
 func (v *Value) Addresses() []string {
 	if !v.Field.Rich() || !strings.Contains(v.Text, AddressScheme) && len(v.Targets) == 0 {
 		return nil
 	}
 	var found []string
 	markup.Relink(v.HTML(), AddressScheme, func(rest string) string {
-		address := unescape(rest)
+		address := unescapeAddress(rest)
 		if !slices.Contains(found, address) {
 			found = append(found, address)
 		}
@@ -329,12 +324,12 @@ func (v *Value) Addresses() []string {
 	return found
 }
 
-// linked is the HTML with links to the pages of the objects that the text names, and the
-// label alone where an object has none. complete is false while one has none yet.
-func (v *Value) linked(page IDResolver) (text string, complete bool) {
+// linkedHTML returns the HTML with links to the pages of the objects. The link to an object without a page becomes plain text. complete is
+// false if a page may follow.
+func (v *Value) linkedHTML(page IDResolver) (text string, complete bool) {
 	complete = true
 	return markup.Relink(v.HTML(), AddressScheme, func(rest string) string {
-		address := unescape(rest)
+		address := unescapeAddress(rest)
 		at := slices.IndexFunc(v.Links, func(r Reference) bool { return r.Text == address })
 		if at < 0 {
 			return ""
@@ -345,37 +340,36 @@ func (v *Value) linked(page IDResolver) (text string, complete bool) {
 	}), complete
 }
 
-// unescape is the address in the target of a link, where letters other than ASCII are escaped.
-func unescape(target string) string {
+// unescapeAddress returns the address in the target of a link, in which non-ASCII letters are escaped.
+func unescapeAddress(target string) string {
 	if plain, err := url.PathUnescape(target); err == nil {
 		return plain
 	}
 	return target
 }
 
-// Linked is the value with other links in its text: those that are not among them are labels.
+// Linked returns the value with other links in its text. Links to other objects become plain text.
 func (v *Value) Linked(links []Reference) *Value {
 	with := *v
 	with.Links = links
 	return &with
 }
 
-// Stripped names the elements and attributes of a rich field that the service is known to remove.
+// Stripped returns the elements and attributes of a rich text that the service is known to remove.
 func (v *Value) Stripped() []string {
-	if !v.Field.Rich() || v.Field.AsSent || !strings.ContainsAny(v.Text, "<]") { // "]" is of a link in Markdown
+	if !v.Field.Rich() || v.Field.AsSent || !strings.ContainsAny(v.Text, "<]") { // Markdown links contain ]
 		return nil
 	}
 	return markup.Stripped(markup.Relink(v.HTML(), AddressScheme, func(string) string { return "/" }))
 }
 
-// Lost names the elements and attributes of a rich field that are missing in the text that
-// the service shows.
+// Lost returns the elements and attributes of a rich text that are missing in the text on the service.
 func (v *Value) Lost(shown string, page IDResolver) []string {
-	sent, _ := v.linked(page)
+	sent, _ := v.linkedHTML(page)
 	return markup.Lost(sent, shown)
 }
 
-// IsID reports whether a text has the form of the service's IDs (a UUID, in either case).
+// IsID reports whether a text has the form of the service's IDs (a UUID in either case).
 func IsID(text string) bool {
 	if len(text) != 36 {
 		return false
@@ -396,5 +390,5 @@ func IsID(text string) bool {
 	return true
 }
 
-// LowerID is an ID as it is sent: the service mishandles upper case.
+// LowerID returns an ID as it is sent: the service mishandles upper case.
 func LowerID(id string) string { return strings.ToLower(id) }

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestAnObjectKnowsItsAncestorsItsNameAndItsSendableValues(t *testing.T) {
+func TestAnObjectHasAncestorsANameAndSendableValues(t *testing.T) {
 	t.Parallel()
 	project := &resource.Object{Kind: resource.MustLookup("project"), Key: "web", Identifier: "WEB"}
 	item := &resource.Object{Kind: resource.MustLookup("work_item"), Key: "pay", Parent: project, Values: []resource.Value{
@@ -48,7 +48,7 @@ func TestChildrenAreTheListsOfAManifest(t *testing.T) {
 	}
 }
 
-func TestParamsAreThoseOfThePath(t *testing.T) {
+func TestParamsListsTheParametersOfThePath(t *testing.T) {
 	t.Parallel()
 	op, _ := resource.MustLookup("link").Op(resource.List, resource.Documented)
 	if diff := cmp.Diff([]string{"workspace_slug", "project_id", "work_item_id"}, op.Params()); diff != "" {

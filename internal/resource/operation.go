@@ -14,10 +14,9 @@ import (
 // Verb is the effect of an operation on objects of its kind.
 type Verb int
 
-// The verbs. List reads all objects of the parent; Find reads one by its readable
-// identifier, Get by its ID, Self the credential's own user; ListArchived reads the
-// archived objects, which List leaves out; Summary counts an object's content. The member
-// verbs belong to memberships.
+// The verbs. List reads all objects of the parent; Find reads one by its readable identifier, Get by its ID, Self the user of the
+// credential; ListArchived reads the archived objects, which List leaves out; Summary counts the contents of an object. The member verbs
+// belong to memberships.
 const (
 	Create Verb = iota
 	Update
@@ -34,82 +33,81 @@ const (
 	ListArchived
 	Summary
 	UpdateMember // changes the attribute of a membership
-	CreateMany   // many rows in one request, of which each succeeds or fails alone
+	CreateMany   // many rows in one request; each succeeds or fails by itself
 	UpdateMany
 	DeleteMany
 	ListOverview // reads the members of all containers at once; see [Overview]
-	ProbeV2      // answers where there is an API v2
-	DescribeV2   // reads the service's own description of its API v2
-	Confirm      // says that the file of a create is in the store
-	Download     // leads to the file in the store, by a redirect
+	ProbeV2      // succeeds if the service has API v2
+	DescribeV2   // reads the description that the service has of its API v2
+	Confirm      // tells the service that the file of a create is in the store
+	Download     // redirects to the file in the store
 	SetValue     // sets the value of a custom field on an object
 	GetValue
 	ClearValue
 	GetFields // reads the values of an object's custom fields, in API v2
-	ListNames // reads the names by which API v2 knows custom fields
-	NewSecret // replaces the object's secret: the answer shows the new one, once
+	ListNames // reads the names of custom fields in API v2
+	NewSecret // replaces the object's secret; the answer shows the new one, once
 )
 
-// Operation is one call that the service offers on a kind.
+// Operation is a call that the service offers for a kind.
 type Operation struct {
 	Kind        string // set by registration
 	Verb        Verb
-	ContractRow int    // row of the documented operations (1 to 20); 0 = the wider API
+	ContractRow int    // number of the documented operation (1 to 20); 0 = the wider API
 	Method      string // HTTP method
 	Path        string // template below the base URL, with {parameters}
-	Success     int    // status that the contract promises; any other 2xx is accepted too
-	Scope       string // scope that an access token needs
+	Success     int    // status of the contract; any other 2xx is accepted too
+	Scope       string // scope that an access token needs for it
 	Query       []string
-	Rows        int // at most in one request, of the verbs for many; 0 for others
+	Rows        int // most rows in one request, for verbs on many rows
 	// Overview is set for a ListOverview.
 	Overview *Overview
-	// Body lists the fields that a membership operation, or a documented create or update,
-	// takes besides the kind's own, or the one that archives; empty for other operations.
+	// Body lists the fields of a membership operation, fields of a documented create or update besides the kind's own, or the field that
+	// archives; empty for other operations.
 	Body []string
-	// OneAtATime is set where a membership operation takes one member at a time: by its
-	// parameter in the path, or as the one text that the body's field holds.
+	// OneAtATime is set if a membership operation takes one member: as a path parameter, or as the single text in the field of the body.
 	OneAtATime bool
-	// ListInBody is the field of the body that holds the object, alone in a list, and the
-	// answer is a list too; "" = the body is the object. A list such as state_ids holds the object's state_id.
+	// ListInBody is the field of the body that holds the object as the only element of a list; the answer is a list too. A list such as
+	// state_ids holds the object's state_id. "" = the body is the object.
 	ListInBody string
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
-	// GetCommand is the word for a read in the get command; "" = it has none.
+	// GetCommand is the name of a read in the get command; "" = none.
 	GetCommand string
 	Doc        string
 }
 
-// Documented reports whether the operation is one of the 20 of the contract.
-func (o *Operation) Documented() bool { return o.ContractRow > 0 }
+// Documented reports whether the contract has the operation among its 20.
+func (op *Operation) Documented() bool { return op.ContractRow > 0 }
 
-// Idempotent reports whether sending the same request twice is harmless. After a create
-// without an answer, a look-up decides instead; of two new secrets, the one that is known need not be the last.
-func (o *Operation) Idempotent() bool {
-	return o.Verb != Create && o.Verb != CreateMany && o.Verb != NewSecret
+// Idempotent reports whether sending the request twice is harmless. It is not for a create, after which a lookup decides instead, and for a
+// new secret, because the known secret need not be the last one.
+func (op *Operation) Idempotent() bool {
+	return op.Verb != Create && op.Verb != CreateMany && op.Verb != NewSecret
 }
 
 // Writes reports whether the operation changes the service.
-func (o *Operation) Writes() bool { return o.Method != "GET" }
+func (op *Operation) Writes() bool { return op.Method != "GET" }
 
-// V2 reports whether the operation is of the second version of the API.
-func (o *Operation) V2() bool { return strings.HasPrefix(o.Path, "/api/v2/") }
+// V2 reports whether the operation belongs to API v2.
+func (op *Operation) V2() bool { return strings.HasPrefix(op.Path, "/api/v2/") }
 
-// Enclose is the body for an object: itself, or a list of it where the operation takes that.
-func (o *Operation) Enclose(body []byte) []byte {
-	if o.ListInBody == "" {
+// Enclose returns the body for an object: the object, or a list of it if the operation takes a list.
+func (op *Operation) Enclose(body []byte) []byte {
+	if op.ListInBody == "" {
 		return body
 	}
 	var fields map[string]json.RawMessage
-	if strings.HasSuffix(o.ListInBody, "_ids") && json.Unmarshal(body, &fields) == nil {
-		body = fields[strings.TrimSuffix(o.ListInBody, "s")]
+	if strings.HasSuffix(op.ListInBody, "_ids") && json.Unmarshal(body, &fields) == nil {
+		body = fields[strings.TrimSuffix(op.ListInBody, "s")]
 	}
-	return fmt.Appendf(nil, `{%q:[%s]}`, o.ListInBody, body)
+	return fmt.Appendf(nil, `{%q:[%s]}`, op.ListInBody, body)
 }
 
 // Params lists the path's parameters in order.
-func (o *Operation) Params() []string {
+func (op *Operation) Params() []string {
 	var names []string
-	for rest := o.Path; ; {
+	for rest := op.Path; ; {
 		_, after, found := strings.Cut(rest, "{")
 		if !found {
 			return names
@@ -119,12 +117,12 @@ func (o *Operation) Params() []string {
 	}
 }
 
-// Expand fills the path template. Each value is escaped as one path segment, so that no
-// value can reach another path. missing is the first parameter without a value, or "".
-func (o *Operation) Expand(params map[string]string) (path, missing string) {
+// Expand fills the path template. Each value is escaped as one path segment, so that it cannot reach another path. missing is the first
+// parameter without a value, or "".
+func (op *Operation) Expand(params map[string]string) (path, missing string) {
 	var b strings.Builder
-	b.Grow(len(o.Path) + 64)
-	rest := o.Path
+	b.Grow(len(op.Path) + 64)
+	rest := op.Path
 	for {
 		before, after, found := strings.Cut(rest, "{")
 		b.WriteString(before)
@@ -146,14 +144,14 @@ func (o *Operation) Expand(params map[string]string) (path, missing string) {
 }
 
 // TakesOne reports whether an operation of a membership takes one member at a time.
-func (o *Operation) TakesOne(membership *Kind) bool {
+func (op *Operation) TakesOne(membership *Kind) bool {
 	m := membership.Membership
-	return o.OneAtATime || m.Member != m.Container && strings.Contains(o.Path, "{"+MustLookup(m.Member).Param+"}")
+	return op.OneAtATime || m.Member != m.Container && strings.Contains(op.Path, "{"+MustLookup(m.Member).Param+"}")
 }
 
-// Match finds the parameters with which the template gives a path; ok is false where none do.
-func (o *Operation) Match(path string) (params map[string]string, ok bool) {
-	names, parts := strings.Split(o.Path, "/"), strings.Split(path, "/")
+// Match returns the parameters with which the template gives a path; ok is false if there are none.
+func (op *Operation) Match(path string) (params map[string]string, ok bool) {
+	names, parts := strings.Split(op.Path, "/"), strings.Split(path, "/")
 	if len(names) != len(parts) {
 		return nil, false
 	}
@@ -172,14 +170,14 @@ func (o *Operation) Match(path string) (params map[string]string, ok bool) {
 	return params, true
 }
 
-// String gives method and path template.
-func (o *Operation) String() string { return o.Method + " " + o.Path }
+// String returns the method and the path template.
+func (op *Operation) String() string { return op.Method + " " + op.Path }
 
-// API is the set of operations and fields that may be used.
+// API is a set of operations and fields that may be used.
 type API int
 
-// Documented is the 20 operations of the contract with their documented fields; V1 adds
-// the rest of API v1, and V2 the operations of API v2.
+// Documented contains the 20 operations of the contract with their documented fields; V1 adds the rest of API v1, and V2 the operations of
+// API v2.
 const (
 	Documented API = iota
 	V1
@@ -187,21 +185,21 @@ const (
 )
 
 // Wide reports whether more than the documented operations may be used.
-func (a API) Wide() bool { return a != Documented }
+func (api API) Wide() bool { return api != Documented }
 
 // Offers reports whether the operation may be used.
-func (a API) Offers(o *Operation) bool {
-	return a == V2 || o.Documented() || a == V1 && !o.V2()
+func (api API) Offers(o *Operation) bool {
+	return api == V2 || o.Documented() || api == V1 && !o.V2()
 }
 
 // Sendable reports whether the field may be sent in a body.
-func (a API) Sendable(f *Field) bool {
-	return f.APIName() != "" && !f.ArchiveFlag && (a.Wide() && (!f.OnlyV2() || a == V2) || f.Documented)
+func (api API) Sendable(f *Field) bool {
+	return f.APIName() != "" && !f.ArchiveFlag && (api.Wide() && (!f.OnlyV2() || api == V2) || f.Documented)
 }
 
-// String gives the word of the --api flag.
-func (a API) String() string {
-	switch a {
+// String returns the word of the --api flag.
+func (api API) String() string {
+	switch api {
 	case V2:
 		return "v2"
 	case V1:
@@ -213,9 +211,9 @@ func (a API) String() string {
 	}
 }
 
-// Noun is the name of the API in messages.
-func (a API) Noun() string {
-	switch a {
+// Noun returns the name of the API for messages.
+func (api API) Noun() string {
+	switch api {
 	case V2:
 		return "the API"
 	case V1:
@@ -227,8 +225,7 @@ func (a API) Noun() string {
 	}
 }
 
-// Operations gathers the operations of every kind: the documented ones by their
-// number, then the wider ones by path and method.
+// Operations returns the operations of all kinds: the documented ones by number, then the others by path and method.
 func Operations() []*Operation { return slices.Clone(operations()) }
 
 var operations = sync.OnceValue(func() []*Operation { //nolint:gochecknoglobals // computed once from the registry, never changed after
@@ -250,14 +247,13 @@ var operations = sync.OnceValue(func() []*Operation { //nolint:gochecknoglobals 
 	return ops
 })
 
-// workspace is the path that every operation on a workspace begins with.
+// workspace is the path prefix of every operation on a workspace.
 const workspace = "/api/v1/workspaces/{workspace_slug}/"
 
-// workspaceV2 is the same in API v2.
+// workspaceV2 is the path prefix in API v2.
 const workspaceV2 = "/api/v2/workspaces/{workspace_slug}/"
 
-// bulk builds the operations of API v2 that write up to 50 objects of a kind below one path,
-// which ends in a slash.
+// bulk returns the operations of API v2 that write up to 50 objects of a kind below one path, which ends in a slash.
 func bulk(path, scope string) []Operation {
 	const rows = 50
 	ops := []Operation{
@@ -271,8 +267,7 @@ func bulk(path, scope string) []Operation {
 	return ops
 }
 
-// overview is the list of all objects of a kind, of which a field holds the IDs of their
-// members, or of the containers that they belong to.
+// overview returns the operation that lists all objects of a kind. A field of them holds the IDs of their members, or of their containers.
 func overview(path, scope, rows, field string) Operation {
 	return Operation{
 		Verb: ListOverview, Method: "GET", Path: workspaceV2 + path + "/", Success: 200, Scope: scope + ":read",
@@ -280,7 +275,7 @@ func overview(path, scope, rows, field string) Operation {
 	}
 }
 
-// manage is the operation of API v2 that adds or removes up to 100 members of a container.
+// manage returns the operation of API v2 that adds or removes up to 100 members of a container.
 func manage(verb Verb, path, scope string) Operation {
 	list := "add"
 	if verb == RemoveMembers {
@@ -289,11 +284,11 @@ func manage(verb Verb, path, scope string) Operation {
 	return Operation{Verb: verb, Method: "POST", Path: workspaceV2 + path, Success: 200, Scope: scope + ":write", Body: []string{list}}
 }
 
-// crud builds the wider operations of a kind below one path, which ends in a slash; param
-// is the parameter of the ID. verbs are letters: l list, g get, c create, u update, d delete.
+// crud returns the wider operations of a kind below one path, which ends in a slash; param is the parameter of the ID. verbs are letters: l
+// list, g get, c create, u update, d delete.
 func crud(path, param, scope, verbs string) []Operation {
 	one, query := path+"{"+param+"}/", []string{"per_page", "cursor"}
-	if strings.HasPrefix(path, workspaceV2) { // whose lists leave out long texts that are not named
+	if strings.HasPrefix(path, workspaceV2) { // lists leave out long texts unless they are named
 		query = append(query, "fields")
 	}
 	all := map[rune]Operation{
@@ -314,8 +309,7 @@ func crud(path, param, scope, verbs string) []Operation {
 	return ops
 }
 
-// archiveOps builds the operations that archive and restore objects of a project; section
-// is their word in the path.
+// archiveOps returns the operations that archive and restore objects of a project; section is their word in the path.
 func archiveOps(section, param, scope string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"

@@ -2,11 +2,11 @@ package resource
 
 import "sync"
 
-// Order is the rank of a kind: each kind comes after those that contain it and those it
-// refers to; independent kinds are ordered by name.
+// Order returns the rank of a kind. Each kind comes after the kinds that contain it and that it refers to; independent kinds are ordered by
+// name.
 func Order(name string) int { return orders()[name] }
 
-// orders derives the order of kinds from their references, once.
+// orders holds the rank of every kind, derived from their references.
 //
 //nolint:gochecknoglobals // computed once from the registry, never changed after
 var orders = sync.OnceValue(func() map[string]int {
@@ -31,8 +31,8 @@ var orders = sync.OnceValue(func() map[string]int {
 	return rank
 })
 
-// dependsOn lists the kinds that come before this one: its parent, both sides of a
-// membership, memberships that its references require, and the targets of its fields outside of it.
+// dependsOn returns the kinds that come before this one: its parent, both sides of a membership, memberships that its references require,
+// and the targets of its fields outside it.
 func (k *Kind) dependsOn() []string {
 	var deps []string
 	if k.Parent != "" {
@@ -43,7 +43,7 @@ func (k *Kind) dependsOn() []string {
 		features = append(features, k.Fields[i].RequiresFeature)
 	}
 	for _, feature := range features {
-		if holder, f := k.switchCalled(feature); f != nil {
+		if holder, f := k.findSwitch(feature); f != nil {
 			deps = append(deps, holder.Name)
 		}
 	}
@@ -62,10 +62,10 @@ func (k *Kind) dependsOn() []string {
 		to := k.Fields[i].Ref
 		if definitions, ok := kinds.byName[k.Fields[i].DefinedBy]; ok {
 			if other, ok := kinds.byName[definitions.Governance.Other]; ok {
-				deps = append(deps, options(other).Name)
+				deps = append(deps, optionKind(other).Name)
 			}
-			if to = definitions.Name; options(definitions) != nil {
-				to = options(definitions).Name
+			if to = definitions.Name; optionKind(definitions) != nil {
+				to = optionKind(definitions).Name
 			}
 		}
 		if or := k.Fields[i].OrRef; or != "" {

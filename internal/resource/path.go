@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Path is the path of the object in its document, such as projects[0].work_items[3].
+// Path returns the path of the object in its document, such as projects[0].work_items[3].
 func (o *Object) Path() string {
 	if o.Kind.Section == "" {
 		return ""
@@ -18,7 +18,7 @@ func (o *Object) Path() string {
 	return outer.Path() + "." + path
 }
 
-// PathOf is the path of one of the object's fields, or of an element of its list (-1 = the whole list).
+// PathOf returns the path of a field of the object, or of an element of its list (-1 = the whole list).
 func (o *Object) PathOf(f *Field, member int) string {
 	path := o.Path() + "." + f.Path()
 	if member >= 0 && f.Type == RefSet {

@@ -5,16 +5,16 @@ import (
 	"maps"
 )
 
-// Row is one object as the service returns it, with numbers as json.Number.
+// Row is an object in the service's answer, with numbers as json.Number.
 type Row map[string]any
 
-// ID is the object's ID in lower case, or "".
+// ID returns the object's ID in lower case, or "".
 func (r Row) ID() string {
 	s, _ := r["id"].(string)
 	return LowerID(s)
 }
 
-// Hidden says why no list of the service shows the object: archived, or a draft; "" = lists show it.
+// Hidden returns the reason why no list shows the object: archived, or a draft; "" = lists show it.
 func (r Row) Hidden() string {
 	if at, _ := r["archived_at"].(string); at != "" {
 		return "archived"
@@ -25,15 +25,15 @@ func (r Row) Hidden() string {
 	return ""
 }
 
-// Shown is the raw value of a field, under either of its names; false = the row has none.
+// Shown returns the raw value of a field, under either of its names; false = the row does not have it.
 func (r Row) Shown(f *Field) (any, bool) {
-	_, v, ok := r.shown(f)
+	_, v, ok := r.rawValue(f)
 	return v, ok
 }
 
-// shown prefers the newer name: an edition that uses it may use the older one for another
-// field (a customer request's description is an object there).
-func (r Row) shown(f *Field) (name string, v any, ok bool) {
+// rawValue returns the raw value of a field and its name. The newer name comes first, because an edition that uses it may use the older
+// name for another field (a customer request's description is an object there).
+func (r Row) rawValue(f *Field) (name string, v any, ok bool) {
 	if f.Definition != nil {
 		values, _ := r[CustomFieldsRow].(map[string]any)
 		v, ok = values[f.Definition.Key]
@@ -47,7 +47,7 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 	}
 	name = f.APIName()
 	if f.Within != "" {
-		v, ok = r.within(f)
+		v, ok = r.rawWithin(f)
 		return name, v, ok
 	}
 	if v, ok = r[name]; !ok && f.ShownIn != "" {
@@ -57,8 +57,8 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 	return name, v, ok
 }
 
-// within is the value of a field in the object that holds it. What is not in that is empty.
-func (r Row) within(f *Field) (any, bool) {
+// rawWithin returns the raw value of a field in the inner object that holds it. A missing value is empty.
+func (r Row) rawWithin(f *Field) (any, bool) {
 	inner, isObject := r[f.Within].(map[string]any)
 	if raw, shown := r[f.Within]; !isObject {
 		return nil, shown && raw == nil
@@ -75,7 +75,7 @@ func (r Row) within(f *Field) (any, bool) {
 	return rest, true
 }
 
-// rowID is the ID of a reference in a row, which is an ID or an expanded object.
+// rowID returns the ID of a reference in a row: an ID, or an expanded object.
 func rowID(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -88,7 +88,7 @@ func rowID(v any) (string, bool) {
 	}
 }
 
-// Counts are the numbers of objects in the row of a Summary, by the service's names for them.
+// Counts returns the numbers of objects in the row of a Summary, by the service's names.
 func (r Row) Counts() map[string]int {
 	shown, _ := r["counts"].(map[string]any)
 	counts := make(map[string]int, len(shown))

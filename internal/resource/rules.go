@@ -7,16 +7,16 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Rule is something that the service is known to refuse.
+// Rule is a rule of the service that a value breaks.
 type Rule struct {
-	Value         *Value // that breaks it
+	Value         *Value // the value that breaks it
 	Summary, Hint string
 }
 
-// WillHave is what an object will have in a field, in its canonical form; known is false where nobody knows.
+// WillHave returns the canonical form of the value that an object will have in a field; known is false if it is unknown.
 type WillHave func(*Field) (canonical string, known bool)
 
-// Refused lists what the service is known to refuse of the values that are sent.
+// Refused returns the rules of the service that the sent values break.
 func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 	for _, v := range sent {
 		f := v.Field
@@ -43,7 +43,7 @@ func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 	return broken
 }
 
-// WhyNotArchived says why the service would not archive an object, or "". ends reports whether a day is over.
+// WhyNotArchived returns the reason why the service would not archive an object, or "". ends reports whether a day is over.
 func (o *Object) WhyNotArchived(has WillHave, ends func(day string) bool) string {
 	k := o.Kind
 	for i := range k.Fields {
@@ -63,7 +63,7 @@ func (o *Object) WhyNotArchived(has WillHave, ends func(day string) bool) string
 	return ""
 }
 
-// OfNew is what an object will have that is created from what the manifest gives.
+// OfNew returns the value of a field after the manifest's object is created.
 func (o *Object) OfNew(f *Field) (canonical string, known bool) {
 	if v, given := o.Value(f.Name); given {
 		return v.Desired(nil)
@@ -74,7 +74,7 @@ func (o *Object) OfNew(f *Field) (canonical string, known bool) {
 	return f.Default, true
 }
 
-// Missing lists what an object cannot be created without and the manifest does not give.
+// Missing returns the fields that are missing to create the object.
 func (o *Object) Missing() []string {
 	var names []string
 	if id := o.Kind.Identifier; id != nil && id.APIName != "" && o.Identifier == "" {
@@ -88,7 +88,7 @@ func (o *Object) Missing() []string {
 	return names
 }
 
-// HiddenIn says that the web app hides the objects of a kind, since what they need is off in their parent.
+// HiddenIn returns the warning that the web app hides objects of the kind, because their feature flag is off in the parent.
 func (k *Kind) HiddenIn(parent *Object) string {
 	return strings.ReplaceAll(k.Section, "_", " ") + " are made in " + string(parent.Address) + " although its " + k.RequiresFeature +
 		" is off: the web app hides them"

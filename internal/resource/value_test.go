@@ -32,7 +32,7 @@ func cleared(kind, field string) *resource.Value {
 	return v
 }
 
-// ids knows the ID of every name but "nobody".
+// ids resolves every name except "nobody".
 func ids(_ *resource.Field, r *resource.Reference) (string, bool) {
 	return "id-of-" + r.Text, r.Text != "nobody"
 }
@@ -72,7 +72,7 @@ func TestABodyHoldsTheWrittenValues(t *testing.T) {
 	}
 }
 
-// TestDesiredAndObservedValuesAreComparedInCanonicalForm says which wanted and shown values are the same.
+// TestDesiredAndObservedValuesAreComparedInCanonicalForm lists desired and shown values that are equal, or are not.
 func TestDesiredAndObservedValuesAreComparedInCanonicalForm(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -122,7 +122,7 @@ func TestDesiredAndObservedValuesAreComparedInCanonicalForm(t *testing.T) {
 	}
 }
 
-func TestAFieldMissingInARowIsNotKnown(t *testing.T) {
+func TestAFieldThatARowLacksIsUnknown(t *testing.T) {
 	t.Parallel()
 	title, _ := resource.MustLookup("customer_request").Field("description")
 	for name, tt := range map[string]struct {
@@ -151,7 +151,7 @@ func TestAFieldMissingInARowIsNotKnown(t *testing.T) {
 
 type json int
 
-func TestTheRestOfAnObjectIsWhatNoOtherFieldUnderstands(t *testing.T) {
+func TestTheRestOfAnObjectIsItsUnknownFields(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		written *resource.Value
@@ -173,7 +173,7 @@ func TestTheRestOfAnObjectIsWhatNoOtherFieldUnderstands(t *testing.T) {
 	}
 }
 
-func TestALongValueIsKeptAsADigest(t *testing.T) {
+func TestALongValueIsStoredAsADigest(t *testing.T) {
 	t.Parallel()
 	if got := resource.Digest("short"); got != "short" {
 		t.Errorf("a short value is kept: %q", got)

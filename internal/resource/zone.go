@@ -10,12 +10,12 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// zones.txt lists the names of the tz database, sorted, one a line.
+// zones lists the names of the tz database, sorted, one in a line.
 //
 //go:embed zones.txt
 var zones string
 
-// Zone is the time zone of that name, UTC for one that is not known.
+// Zone returns the time zone of that name, and UTC for an unknown name.
 func Zone(name string) *time.Location {
 	if zone, err := time.LoadLocation(name); err == nil {
 		return zone
@@ -23,7 +23,7 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// IsZone reports whether a text is the name of a time zone. If not, hint is the likely one.
+// IsZone reports whether a text is the name of a time zone. If not, hint suggests the likely one.
 func IsZone(name string) (ok bool, hint string) {
 	names := strings.Fields(zones)
 	if _, ok := slices.BinarySearch(names, name); ok {

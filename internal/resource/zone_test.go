@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestAZoneIsANameOfTheTZDatabaseElseTheLikelyOneIsNamed: each name that a manifest may use is a time zone wherever planform runs.
-func TestAZoneIsANameOfTheTZDatabaseElseTheLikelyOneIsNamed(t *testing.T) {
+// TestAnUnknownTimeZoneGetsASuggestion also checks that each valid name is a time zone on every system.
+func TestAnUnknownTimeZoneGetsASuggestion(t *testing.T) {
 	t.Parallel()
 	names := strings.Fields(zones)
 	if len(names) < 500 {

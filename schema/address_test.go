@@ -2,7 +2,7 @@ package schema
 
 import "testing"
 
-// TestAReleaseNamesTheSchemaAtItsTag: a manifest that it wrote is never checked by a later schema.
+// TestAReleaseNamesTheSchemaAtItsTag, so that a later schema never checks its manifests.
 func TestAReleaseNamesTheSchemaAtItsTag(t *testing.T) {
 	t.Parallel()
 	for version, ref := range map[string]string{

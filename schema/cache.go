@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// cache remembers accepted objects of a kind. The rules of a kind are of two sorts only: the
-// allowed sets of properties, and the allowed values of each. So an object is valid if its
-// set of properties was accepted before and each of its values is valid.
+// cache remembers accepted objects of a kind. The rules of a kind restrict only the set of properties, and the value of each. So an object
+// is valid if its set of properties was accepted before, and each of its values is valid.
 type cache struct {
-	sets  map[string]bool            // of properties
+	sets  map[string]bool            // accepted sets of properties
 	texts map[string]map[string]bool // by property: accepted short texts
 }
 
-// The limits of a cache: bytes of a text, texts of each property, sets of properties.
+// Limits of a cache: bytes of a text, texts of each property, and sets of properties.
 const (
 	maxCachedBytes = 64
 	maxCached      = 4096
 )
 
-// accepts reports whether the cache shows that an object satisfies every rule.
+// accepts reports whether the cache shows that an object is valid.
 func (c *cache) accepts(r *rules, instance map[string]any) bool {
-	if !c.sets[setOf(instance)] {
+	if !c.sets[propertySet(instance)] {
 		return false
 	}
 	for name, value := range instance {
@@ -43,13 +42,13 @@ func (c *cache) accepts(r *rules, instance map[string]any) bool {
 	return true
 }
 
-// add remembers the set of properties of an object that satisfies every rule.
+// add remembers the set of properties of a valid object.
 func (c *cache) add(instance map[string]any) {
 	if len(c.sets) < maxCached {
-		c.sets[setOf(instance)] = true
+		c.sets[propertySet(instance)] = true
 	}
 }
 
-func setOf(instance map[string]any) string {
+func propertySet(instance map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(instance)), "\x00")
 }

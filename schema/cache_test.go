@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// Every property of every kind with every value of a list, alone and beside others.
+// TestTheCacheDoesNotChangeTheResultOfACheck tries every property of every kind with every value of a list, alone and with others.
 func TestTheCacheDoesNotChangeTheResultOfACheck(t *testing.T) {
 	t.Parallel()
 	cached := schema.New()

@@ -15,39 +15,37 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Keywords of violations besides those of JSON Schema: a required property is missing, a
-// property is unknown, and two properties exclude each other.
+// Keywords of violations besides those of JSON Schema: a required property is missing, a property is unknown, or two properties exclude
+// each other.
 const (
 	Missing   = "missing"
 	Unknown   = "unknown"
 	Exclusive = "exclusive"
 )
 
-// Violation is one rule that an instance breaks.
+// Violation is a rule that an instance breaks.
 type Violation struct {
-	Path     []string // from the instance down to the value, such as labels, 2
-	Property string   // the property of the instance; for Missing the first of several possible ones
+	Path     []string // from the instance to the value, such as labels, 2
+	Property string   // the property of the instance; for Missing the first one of several
 	Keyword  string   // of JSON Schema, such as type or enum; or Missing, Unknown, Exclusive
 	Other    string   // for Exclusive: the property that excludes this one
 	Message  string   // of the validator
 }
 
-// Checker checks instances, one after another. It caches accepted values, since most
-// objects of a manifest are similar.
+// Checker checks instances, one after another. It caches accepted values, because most objects of a manifest are similar.
 type Checker struct {
 	caches map[string]*cache // by kind
 }
 
-// rules are those of a kind. Which properties an object needs depends on whether it exists
-// on the service. The whole schema says that with anyOf; here it is not the validator that
-// checks it, which would try every branch for every object and format the failure of each.
+// rules holds the rules of a kind. The required properties depend on whether the object exists on the service. The published schema
+// expresses this with anyOf. Here it is checked without the validator, which would try every branch for every object.
 type rules struct {
-	schema  *jsonschema.Schema
-	knownBy []string // properties that each identify an object of the service
-	needed  []string // properties that an object without one of these has
+	schema       *jsonschema.Schema
+	identifiedBy []string // properties that each identify an object on the service
+	required     []string // required properties of an object without any of these
 }
 
-// New returns the checker of every kind.
+// New returns a checker for all kinds.
 func New() *Checker { return &Checker{caches: map[string]*cache{}} }
 
 const (
@@ -56,25 +54,25 @@ const (
 )
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
-var compiled = sync.OnceValue(func() map[string]func() (*rules, error) {
+var compiledRules = sync.OnceValue(func() map[string]func() (*rules, error) {
 	all := map[string]func() (*rules, error){
 		shell: sync.OnceValues(func() (*rules, error) { return compile(shell, &rules{}, shellSchema()) }),
 	}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			all[k.Name] = sync.OnceValues(func() (*rules, error) {
-				return compile(k.Name, &rules{knownBy: knownBy(k), needed: needed(k)}, kindSchema(k, false))
+				return compile(k.Name, &rules{identifiedBy: identifyingNames(k), required: requiredNames(k)}, kindSchema(k, false))
 			})
 		}
 	}
 	return all
 })
 
-// compile compiles rules when they are first needed: that takes milliseconds, and most manifests have few kinds. An error
-// is a wrong descriptor, such as a pattern that is no regular expression.
+// compile compiles rules when they are first needed, because it takes milliseconds, and most manifests have few kinds. An error means an
+// invalid descriptor, such as a pattern that is not a regular expression.
 func compile(name string, r *rules, definition object) (*rules, error) {
 	compiler := jsonschema.NewCompiler()
-	compiler.Draft = jsonschema.Draft7 // checking rules against the newest draft takes longer than compiling them
+	compiler.Draft = jsonschema.Draft7 // the check against the newest draft takes longer than compiling
 	compiler.AssertFormat = true
 	err := compiler.AddResource(address, bytes.NewReader(indent(definition)))
 	if err == nil {
@@ -87,18 +85,17 @@ func compile(name string, r *rules, definition object) (*rules, error) {
 }
 
 // CheckDocument checks a document without its sections.
-func (c *Checker) CheckDocument(instance map[string]any) []Violation {
-	r, err := compiled()[shell]()
+func (ch *Checker) CheckDocument(instance map[string]any) []Violation {
+	r, err := compiledRules()[shell]()
 	if err != nil {
 		return []Violation{{Message: err.Error()}}
 	}
 	return r.check(instance)
 }
 
-// Check checks one object of a kind, without the lists of the objects in it. Of the rules
-// that one value breaks, it reports the first.
-func (c *Checker) Check(kind string, instance map[string]any) []Violation {
-	compile, ok := compiled()[kind]
+// Check checks an object of a kind, without the objects inside it. If a value breaks several rules, it reports the first one.
+func (ch *Checker) Check(kind string, instance map[string]any) []Violation {
+	compile, ok := compiledRules()[kind]
 	if !ok {
 		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
 	}
@@ -106,27 +103,27 @@ func (c *Checker) Check(kind string, instance map[string]any) []Violation {
 	if err != nil {
 		return []Violation{{Message: err.Error()}}
 	}
-	if c.caches[kind] == nil {
-		c.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
+	if ch.caches[kind] == nil {
+		ch.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
 	}
-	if c.caches[kind].accepts(r, instance) {
+	if ch.caches[kind].accepts(r, instance) {
 		return nil
 	}
 	violations := r.check(instance)
 	if len(violations) == 0 {
-		c.caches[kind].add(instance)
+		ch.caches[kind].add(instance)
 	}
 	return violations
 }
 
-// missing is the first property that an instance needs and does not have, or "".
+// missing returns the first required property that an instance lacks, or "".
 func (r *rules) missing(instance map[string]any) string {
 	has := func(name string) bool { _, ok := instance[name]; return ok }
-	if slices.ContainsFunc(r.knownBy, has) {
+	if slices.ContainsFunc(r.identifiedBy, has) {
 		return ""
 	}
-	if i := slices.IndexFunc(r.needed, func(name string) bool { return !has(name) }); i >= 0 {
-		return r.needed[i]
+	if i := slices.IndexFunc(r.required, func(name string) bool { return !has(name) }); i >= 0 {
+		return r.required[i]
 	}
 	return ""
 }
@@ -141,12 +138,12 @@ func (r *rules) check(instance map[string]any) []Violation {
 		return found
 	}
 	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok { // a loop, or a value that is no JSON: a bug
+	if !ok { // an endless schema, or a value that is not JSON: a bug
 		return []Violation{{Message: err.Error()}}
 	}
 	var walk func(e *jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
-		v, leaf := violation(e)
+		v, leaf := convertViolation(e)
 		if !leaf {
 			for _, cause := range e.Causes {
 				walk(cause)
@@ -157,7 +154,7 @@ func (r *rules) check(instance map[string]any) []Violation {
 			found = append(found, v)
 			return
 		}
-		for name := range instance { // the message lists them in no order
+		for name := range instance { // the validator's message lists them unsorted
 			if r.schema.Properties[name] == nil {
 				found = append(found, Violation{Path: []string{name}, Property: name, Keyword: Unknown, Message: v.Message})
 			}
@@ -173,7 +170,7 @@ func (r *rules) check(instance map[string]any) []Violation {
 	})
 }
 
-// weight orders the rules that one value breaks: the first is reported.
+// weight ranks the rules that one value breaks: the lowest is reported.
 func weight(keyword string) int {
 	order := []string{Unknown, Exclusive, "type", "const", "enum", "maxLength", "pattern", "format"}
 	if i := slices.Index(order, keyword); i >= 0 {
@@ -182,8 +179,8 @@ func weight(keyword string) int {
 	return len(order)
 }
 
-// violation converts one error of the validator's tree. leaf is false where its causes are more precise.
-func violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
+// convertViolation converts an error of the validator. leaf is false if the causes of the error are more precise.
+func convertViolation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
 	v.Message = e.Message
 	if at := strings.TrimPrefix(e.InstanceLocation, "/"); at != "" {
 		v.Path = strings.Split(at, "/")
@@ -205,7 +202,7 @@ func violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
 	return v, true
 }
 
-// unescape reverses the validator's escaping of a token in a location.
+// unescape decodes a token of a location.
 func unescape(token string) string {
 	if unescaped, err := url.PathUnescape(token); err == nil {
 		token = unescaped

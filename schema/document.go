@@ -14,11 +14,12 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// site has the schema of each release at its version, and the newest of the manifest's version 1 at v1. .github/site/hooks.py puts them there.
+// site has the schema of each release under its version, and the newest schema of manifest version 1 under v1. .github/site/hooks.py
+// publishes them.
 const site = "https://planform.github.io/planform/schema/"
 
-// Address is where editors find the schema of this build: that of its release, which never changes. Builds between releases
-// name the newest. The document has no $id: the address it is read from says which version it is.
+// Address returns the address of this build's schema for editors. A release has its own address, which never changes; builds between
+// releases use the newest schema. The document has no $id, because its address shows the version.
 func Address() string {
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "github.com/planform/planform" {
@@ -28,7 +29,7 @@ func Address() string {
 }
 
 func addressAt(version string) string {
-	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[a-z][0-9a-z.]*)?$`).MatchString(version) { // the rest is not tagged
+	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[a-z][0-9a-z.]*)?$`).MatchString(version) { // other versions are not tagged
 		version = "v1"
 	}
 	return site + version + "/planform.schema.json"
@@ -36,7 +37,7 @@ func addressAt(version string) string {
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// The patterns of the properties that every object has. notBlank is for texts that cannot be cleared.
+// Patterns of properties that every object has. notBlank is for texts that cannot be cleared.
 const (
 	keyPattern       = `^[\p{L}\p{Nd}][\p{L}\p{Nd}._-]*$`
 	idPattern        = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`
@@ -49,7 +50,7 @@ const (
 	notBlank         = `\S`
 )
 
-// The properties that are not fields.
+// Properties that are not fields.
 const (
 	Key        = "key"
 	ObjectID   = "id"
@@ -73,13 +74,13 @@ const (
 	BaseURL    = "base_url"
 )
 
-// Extension is the prefix of top-level properties that are ignored: a place for anchors.
+// Extension is the prefix of ignored top-level properties, which can hold anchors.
 const Extension = "x-"
 
-// Orders are the words for the order of creation. The first one is that where nothing is said.
+// Orders returns the words for the order of creation. The first one is the default.
 func Orders() []string { return []string{"manifest", "exact", "any"} }
 
-// Document returns the schema of a whole manifest, indented, the same bytes each time.
+// Document returns the schema of a whole manifest, indented. It returns the same bytes each time.
 func Document() []byte { return bytes.Clone(document()) }
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
@@ -94,11 +95,11 @@ var document = sync.OnceValue(func() []byte {
 	properties := shellProperties()
 	for i := range properties {
 		if rules, ok := properties[i].value.(object); ok && (properties[i].name == Workspace || properties[i].name == Owner) {
-			properties[i].value = orReference(rules)
+			properties[i].value = allowReference(rules)
 		}
 	}
 	for _, k := range resource.Children("") {
-		properties = append(properties, member{k.Section, section(k)})
+		properties = append(properties, member{k.Section, sectionSchema(k)})
 	}
 	doc = append(doc, member{"properties", properties}, member{"patternProperties", extensions()})
 	defs := object{{reference, object{
@@ -112,14 +113,14 @@ var document = sync.OnceValue(func() []byte {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
 		}
 	}
-	return indent(forEditors(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
+	return indent(addEditorMessages(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
 })
 
-// editorKeyPattern is keyPattern for any editor and validator: few of them know classes of Unicode. It takes more than that.
+// editorKeyPattern is a form of keyPattern that any editor and validator understands; few know Unicode classes. It accepts more texts.
 const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
 
-// forEditors adds to patterns what they ask for in words.
-func forEditors(value any) any {
+// addEditorMessages adds an explanation to each pattern, for editors.
+func addEditorMessages(value any) any {
 	words := map[string]string{
 		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
 		colorPattern: "write a colour such as \"#22c55e\", between quotes", urlPattern: "write an address that begins with http:// or https://",
@@ -139,7 +140,7 @@ func forEditors(value any) any {
 			case "markdownDescription":
 				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
 			default:
-				value[i].value = forEditors(m.value)
+				value[i].value = addEditorMessages(m.value)
 			}
 		}
 		if message != "" {
@@ -148,16 +149,16 @@ func forEditors(value any) any {
 		return value
 	case []any:
 		for i, v := range value {
-			value[i] = forEditors(v)
+			value[i] = addEditorMessages(v)
 		}
 	}
 	return value
 }
 
-// pageLink is a link from a description to another page.
+// pageLink matches a link in a description to another page.
 var pageLink = regexp.MustCompile(`\[([^\]]+)\]\(([a-z-]+)\.md(#[^)]*)?\)`)
 
-// shellSchema is the schema of a document without the sections.
+// shellSchema returns the schema of a document without its sections.
 func shellSchema() object {
 	return object{
 		{"type", "object"},
@@ -167,15 +168,15 @@ func shellSchema() object {
 	}
 }
 
-// extensions are the ignored properties of a document.
+// extensions returns the schema of the ignored properties of a document.
 func extensions() object {
 	return object{{"^" + Extension, object{{"description", "Ignored: a place for YAML anchors."}}}}
 }
 
-// section is the schema of the list of a kind's objects.
-func section(k *resource.Kind) object {
+// sectionSchema returns the schema of a list of objects of a kind.
+func sectionSchema(k *resource.Kind) object {
 	if k.Singleton {
-		return append(help(k.Doc), member{"anyOf", []any{object{{"$ref", "#/$defs/" + k.Name}}, object{{"type", "null"}}}})
+		return append(descriptions(k.Doc), member{"anyOf", []any{object{{"$ref", "#/$defs/" + k.Name}}, object{{"type", "null"}}}})
 	}
 	types := []string{"array", "null", "string"}
 	var folder object
@@ -186,7 +187,7 @@ func section(k *resource.Kind) object {
 			{"properties", object{folderProperty()}},
 		}
 	}
-	return slices.Concat(help(k.Doc), object{
+	return slices.Concat(descriptions(k.Doc), object{
 		{"type", types},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
 		{"pattern", referencePattern},
@@ -194,7 +195,7 @@ func section(k *resource.Kind) object {
 	}, folder)
 }
 
-// TakesFolder reports whether the files of a folder can stand for objects of a kind.
+// TakesFolder reports whether the files of a folder can become objects of a kind.
 func TakesFolder(k *resource.Kind) bool {
 	return k.ParentField != "" && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Type == resource.File })
 }
@@ -204,8 +205,8 @@ const (
 	orAReference = ", or a reference such as ${{ vars.NAME }}"
 )
 
-// orReference also takes a reference where the rules take no such text.
-func orReference(rules object) object {
+// allowReference returns rules that also accept a reference, unless they accept any text.
+func allowReference(rules object) object {
 	var help, rest object
 	for i, m := range rules {
 		switch m.name {
@@ -234,8 +235,7 @@ func orReference(rules object) object {
 	return append(help, member{"anyOf", []any{rest, object{{"$ref", "#/$defs/" + reference}}}})
 }
 
-// kindSchema is the schema of one object of a kind. whole adds the sections in it and the
-// keywords that only editors need.
+// kindSchema returns the schema of an object of a kind. whole adds the sections inside it, and keywords for editors.
 func kindSchema(k *resource.Kind, whole bool) object {
 	types := any("object")
 	short, isShort := k.Field(k.Short)
@@ -244,11 +244,11 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	}
 	s := object{{"title", k.Noun()}}
 	if whole {
-		s = append(s, member{"description", withoutMarkup(k.Doc)}, member{"markdownDescription", markdown(k)})
+		s = append(s, member{"description", withoutMarkup(k.Doc)}, member{"markdownDescription", kindMarkdown(k)})
 	}
 	s = append(s, member{"type", types})
 	if whole && isShort { // these keywords apply to texts, the others to objects
-		s = append(s, orReference(slices.DeleteFunc(fieldSchema(short, true), func(m member) bool {
+		s = append(s, allowReference(slices.DeleteFunc(fieldSchema(short, true), func(m member) bool {
 			return !slices.Contains([]string{"pattern", "format", "maxLength"}, m.name)
 		}))...)
 	}
@@ -267,18 +267,18 @@ func kindSchema(k *resource.Kind, whole bool) object {
 }
 
 func properties(k *resource.Kind, whole bool) object {
-	ps := common(k)
+	ps := commonProperties(k)
 	if whole {
 		for i := range ps {
-			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
+			ps[i].value = allowReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
 		}
 		if !k.Singleton {
-			ps = append(ps, forEach()...)
+			ps = append(ps, forEachProperties()...)
 		}
 		if TakesFolder(k) {
 			ps = append(ps, folderProperty())
 		}
-	} else { // only editors show help
+	} else { // only editors show descriptions
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
 			ps[i].value = slices.DeleteFunc(rules, func(m member) bool {
@@ -291,16 +291,16 @@ func properties(k *resource.Kind, whole bool) object {
 		f := &k.Fields[i]
 		if whole && f.Group != "" {
 			if _, beside := k.Field(f.Group); !beside && (i == 0 || k.Fields[i-1].Group != f.Group) {
-				ps = append(ps, member{f.Group, group(k, f.Group)})
+				ps = append(ps, member{f.Group, groupSchema(k, f.Group)})
 			}
 			continue
 		}
 		rules := fieldSchema(f, whole)
 		if whole && f.Rest {
-			rules = append(rules, member{"properties", grouped(k, f.Name)})
+			rules = append(rules, member{"properties", groupProperties(k, f.Name)})
 		}
 		if whole {
-			rules = orReference(attributed(rules, k, f))
+			rules = allowReference(withAttribute(rules, k, f))
 		}
 		ps = append(ps, member{f.Path(), rules})
 	}
@@ -308,10 +308,10 @@ func properties(k *resource.Kind, whole bool) object {
 		return ps
 	}
 	for _, child := range resource.Children(k.Name) {
-		ps = append(ps, member{child.Section, section(child)})
+		ps = append(ps, member{child.Section, sectionSchema(child)})
 	}
 	if k.ParentField != "" {
-		inner := section(k)
+		inner := sectionSchema(k)
 		inner[0].value = "Children: their " + k.ParentField + " is this one."
 		inner[1].value = "Children: their `" + k.ParentField + "` is this one."
 		ps = append(ps, member{k.Section, inner})
@@ -319,22 +319,23 @@ func properties(k *resource.Kind, whole bool) object {
 	return ps
 }
 
-// group is the schema of the mapping that holds the fields of a group, and nothing else.
-func group(k *resource.Kind, name string) object {
-	return orReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", grouped(k, name)}})
+// groupSchema returns the schema of the mapping that holds the fields of a group.
+func groupSchema(k *resource.Kind, name string) object {
+	return allowReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", groupProperties(k, name)}})
 }
 
-func grouped(k *resource.Kind, name string) (ps object) {
+func groupProperties(k *resource.Kind, name string) (ps object) {
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Group == name {
-			ps = append(ps, member{f.Name, orReference(attributed(fieldSchema(f, true), k, f))})
+			ps = append(ps, member{f.Name, allowReference(withAttribute(fieldSchema(f, true), k, f))})
 		}
 	}
 	return ps
 }
 
-// attributed allows a member of a field as a mapping with its attribute, where it has one, and only so where it must have it.
-func attributed(list object, k *resource.Kind, f *resource.Field) object {
+// withAttribute returns rules that accept a member of a field as a mapping with its attribute, or require that form if the attribute is
+// required.
+func withAttribute(list object, k *resource.Kind, f *resource.Field) object {
 	via, ok := resource.MembershipOf(k.Name, f.Name)
 	if !ok || via.Membership.Attribute == nil {
 		return list
@@ -351,8 +352,8 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 		{"required", required},
 		{"properties", append(object{
 			{a.Member, append(object{{"description", what}}, text...)},
-			{a.Name, orReference(append(object{{"description", withoutMarkup(a.Doc)}}, value...))},
-		}, forEach()...)},
+			{a.Name, allowReference(append(object{{"description", withoutMarkup(a.Doc)}}, value...))},
+		}, forEachProperties()...)},
 	}
 	for i, m := range list {
 		switch {
@@ -368,12 +369,12 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 	return list
 }
 
-// fieldSchema is the schema of a field. whole also admits the empty text where it clears
-// the field; for a Checker the decoder turns that into nil.
+// fieldSchema returns the schema of a field. whole also accepts the empty text if it clears the field; for a Checker, the decoder has
+// replaced it by nil.
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object
 	if whole && f.Doc != "" {
-		s = help(f.Doc)
+		s = descriptions(f.Doc)
 	}
 	clears := f.Clear != resource.ClearNever
 	switch f.Type {
@@ -403,7 +404,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	if f.MaxLength > 0 {
 		s = append(s, member{"maxLength", f.MaxLength})
 	}
-	if whole && clears && f.Type != resource.Number && !admitsEmpty(rules) {
+	if whole && clears && f.Type != resource.Number && !allowsEmpty(rules) {
 		rules = object{{"anyOf", []any{rules, object{{"maxLength", 0}}}}}
 	}
 	s = append(s, rules...)
@@ -413,7 +414,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	return s
 }
 
-// fieldType is the JSON type of a single value.
+// fieldType returns the JSON type of a single value.
 func fieldType(f *resource.Field, clears bool) any {
 	switch f.Type {
 	case resource.Number:
@@ -432,9 +433,9 @@ func fieldType(f *resource.Field, clears bool) any {
 	}
 }
 
-// textRules are the rules for a single value besides its type.
+// textRules returns the rules for a single value besides its type.
 func textRules(f *resource.Field, clears bool) object {
-	switch f.Type { //nolint:exhaustive // the others have a type and nothing else
+	switch f.Type { //nolint:exhaustive // other types have no more rules
 	case resource.Number:
 		if f.Max > 0 {
 			return object{{"minimum", 0}, {"maximum", f.Max}}
@@ -458,8 +459,8 @@ func textRules(f *resource.Field, clears bool) object {
 	return object{}
 }
 
-// admitsEmpty reports whether the empty text satisfies the rules.
-func admitsEmpty(rules object) bool {
+// allowsEmpty reports whether the empty text satisfies the rules.
+func allowsEmpty(rules object) bool {
 	for _, r := range rules {
 		pattern, isPattern := r.value.(string)
 		if r.name != "pattern" || !isPattern || !regexp.MustCompile(pattern).MatchString("") {
@@ -469,7 +470,7 @@ func admitsEmpty(rules object) bool {
 	return true
 }
 
-// Example is the example of a field as the JSON value that an editor would insert.
+// Example returns the example of a field as the JSON value that an editor inserts.
 func Example(f *resource.Field) any {
 	switch f.Type {
 	case resource.RefSet, resource.EnumSet:
@@ -478,13 +479,12 @@ func Example(f *resource.Field) any {
 		if json.Valid([]byte(f.Example)) {
 			return json.RawMessage(f.Example)
 		}
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.SecretFile, resource.Date,
-		resource.Enum, resource.Color, resource.URL, resource.Ref:
+	default:
 	}
 	return f.Example
 }
 
-// textTypes are the JSON types of a text: every plain scalar is one, as written.
+// textTypes returns the JSON types of a text: every plain scalar is one, as written.
 func textTypes(null bool) []string {
 	if null {
 		return []string{"string", "number", "boolean", "null"}
@@ -499,15 +499,15 @@ func nullable(t string, null bool) any {
 	return t
 }
 
-// Creatable reports whether the documented service can create objects of the kind. Others
-// must exist, and a manifest identifies them.
+// Creatable reports whether the documented service can create objects of the kind. Other objects must exist, and a manifest identifies
+// them.
 func Creatable(k *resource.Kind) bool {
 	_, ok := k.Op(resource.Create, resource.Documented)
 	return ok
 }
 
-// knownBy lists the properties that each identify an object of the service.
-func knownBy(k *resource.Kind) []string {
+// identifyingNames returns the properties that each identify an object on the service.
+func identifyingNames(k *resource.Kind) []string {
 	names := []string{ObjectID}
 	if k.Identifier != nil {
 		names = append(names, Identifier)
@@ -524,9 +524,9 @@ func knownBy(k *resource.Kind) []string {
 	return names
 }
 
-// needed lists the required properties of an object that names no object of the service;
-// where the service cannot create such objects, the ones that identify it.
-func needed(k *resource.Kind) []string {
+// requiredNames returns the required properties of an object that does not identify an existing one. If the service cannot create such
+// objects, these are the identifying ones.
+func requiredNames(k *resource.Kind) []string {
 	if k.Singleton {
 		return nil
 	}
@@ -542,14 +542,14 @@ func needed(k *resource.Kind) []string {
 	return names
 }
 
-// requiredRules are the same requirements as one rule each, for the schema of a whole document.
+// requiredRules returns the same requirements as schema rules, for a whole document.
 func requiredRules(k *resource.Kind) []any {
-	known := knownBy(k)
+	known := identifyingNames(k)
 	if TakesFolder(k) {
 		known = append(known, Folder)
 	}
 	var rules []any
-	for _, name := range needed(k) {
+	for _, name := range requiredNames(k) {
 		others := slices.DeleteFunc(slices.Clone(known), func(other string) bool { return other == name })
 		message := "write its " + name + "; for one that exists, " + strings.Join(others, " or ") + " is enough"
 		var branches []any
@@ -561,7 +561,7 @@ func requiredRules(k *resource.Kind) []any {
 	return rules
 }
 
-// exclusions are the rules that of fields which say the same only one can be given.
+// exclusions returns the rules for fields that exclude each other.
 func exclusions(k *resource.Kind) object {
 	var rules object
 	for i := range k.Fields {
@@ -578,14 +578,14 @@ func exclusions(k *resource.Kind) object {
 	return rules
 }
 
-func markdown(k *resource.Kind) string {
+func kindMarkdown(k *resource.Kind) string {
 	if k.Example == "" {
 		return k.Doc
 	}
 	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
 }
 
-// object is a JSON object that keeps the order of its members.
+// object is a JSON object with a fixed order of members.
 type object []member
 
 type member struct {
@@ -593,7 +593,7 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON encodes the members in their order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

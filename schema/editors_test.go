@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// published is the schema as JSON values.
+// published returns the schema as JSON values.
 func published(t *testing.T) map[string]any {
 	t.Helper()
 	var doc map[string]any
@@ -19,7 +19,7 @@ func published(t *testing.T) map[string]any {
 	return doc
 }
 
-// TestTheUsualMistakesHaveAMessageInWordsInEditors looks up what a YAML language server shows for each.
+// TestTheUsualMistakesHaveAMessageInWordsInEditors looks up the message of a YAML language server for each mistake.
 func TestTheUsualMistakesHaveAMessageInWordsInEditors(t *testing.T) {
 	t.Parallel()
 	doc := published(t)
@@ -59,8 +59,8 @@ func TestTheUsualMistakesHaveAMessageInWordsInEditors(t *testing.T) {
 	}
 }
 
-// TestAnyValidatorTakesThePatterns: classes of Unicode are known to few.
-func TestAnyValidatorTakesThePatterns(t *testing.T) {
+// TestAnyValidatorAcceptsThePatterns checks that no pattern uses Unicode classes, which few validators know.
+func TestAnyValidatorAcceptsThePatterns(t *testing.T) {
 	t.Parallel()
 	if text := string(schema.Document()); strings.Contains(text, `\\p{`) {
 		t.Error(`a pattern has \p{…}`)
@@ -75,8 +75,8 @@ func TestAnyValidatorTakesThePatterns(t *testing.T) {
 	}
 }
 
-// TestTheKeysThatTheProgramTakesAreThoseOfEditors compares the two patterns of a key.
-func TestTheKeysThatTheProgramTakesAreThoseOfEditors(t *testing.T) {
+// TestEditorsAcceptEveryKeyThatTheProgramAccepts compares the two patterns of a key.
+func TestEditorsAcceptEveryKeyThatTheProgramAccepts(t *testing.T) {
 	t.Parallel()
 	for key, good := range map[string]bool{"a": true, "Größe-1": true, "7.b_c-d": true, "a b": false, "-a": false, "a/b": false, "a:b": false, "`a": false, "": false, "a~": false} {
 		checked := len(schema.New().Check("work_item", map[string]any{"key": key, "name": "A"})) == 0

@@ -109,7 +109,7 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 	}
 }
 
-func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
+func TestCheckNamesTheBrokenRule(t *testing.T) {
 	t.Parallel()
 	c := schema.New()
 	const id = "8a234ec6-0000-4000-8000-000000000000"
@@ -176,7 +176,7 @@ func TestCheckDocumentReportsViolationsAtTheTopLevel(t *testing.T) {
 	}
 }
 
-func TestTheWholeSchemaCompilesAndTakesTheShortForms(t *testing.T) {
+func TestTheWholeSchemaCompilesAndAcceptsTheShortForms(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		document string
@@ -205,7 +205,7 @@ func TestTheWholeSchemaCompilesAndTakesTheShortForms(t *testing.T) {
 	}
 }
 
-func TestTheDocumentIsDeterministicAndACopyForEachCaller(t *testing.T) {
+func TestTheDocumentIsDeterministicAndCopiedForEachCaller(t *testing.T) {
 	t.Parallel()
 	a := schema.Document()
 	a[0] = 'x'
@@ -237,7 +237,7 @@ func told(vs []schema.Violation) []string {
 	return texts
 }
 
-// whole is the published schema, against which an editor checks a document at once.
+// whole is the published schema, with which an editor checks a whole document.
 //
 //nolint:gochecknoglobals // computed once
 var whole = sync.OnceValue(func() *jsonschema.Schema {

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/apiclient"
 )
 
-// item is what the service answers to a create.
+// item is the service's answer to a create.
 func item(b *testing.B) []byte {
 	b.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "work-item.json"))
@@ -24,7 +24,7 @@ func item(b *testing.B) []byte {
 	return text
 }
 
-// trivial is a server that does as little as a server can.
+// trivial starts a server that does as little as possible.
 func trivial(b *testing.B) *httptest.Server {
 	b.Helper()
 	answer := item(b)
@@ -38,10 +38,10 @@ func trivial(b *testing.B) *httptest.Server {
 	return server
 }
 
-// inFlight is how many requests are under way at a time.
+// inFlight is the number of simultaneous requests.
 const inFlight = 16
 
-// BenchmarkPost makes creates over the loopback: by this package, and by a bare
+// BenchmarkPost sends creates over loopback: with this package, and with a plain
 // http.Client that decodes the same answer and does nothing else.
 func BenchmarkPost(b *testing.B) {
 	b.Run("client", func(b *testing.B) {

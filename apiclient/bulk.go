@@ -14,18 +14,16 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// RowResult is what became of one row of a bulk request: the ID of its object, or why
-// nothing was done. Of a row that was done, the ID is "" if the answer gives none that is a
-// UUID and no other row's.
+// RowResult is the result of one row of a bulk request: the ID of its object, or the error of a row that was not done. The ID of a row that
+// was done is "" if the answer has no UUID for it, or repeats it.
 type RowResult struct {
 	ID  string
 	Err *Error
 }
 
-// Bulk makes a request of v2 that holds n rows, and returns what became of each, in their
-// order. done is the service's word for a row that succeeded: created, updated or deleted.
-// An error is about the whole request. If the answer is not as documented
-// ([ErrUndocumented]), the effect is unknown: the rows may be there.
+// Bulk sends a request of v2 with n rows, and returns the result of each in order. done is the service's word for success: created, updated
+// or deleted. An error applies to the whole request. If the answer is not as documented ([ErrUndocumented]), the effect is unknown: the
+// rows may exist.
 func (c *Client) Bulk(ctx context.Context, req Request, done string, n int) ([]RowResult, error) {
 	call, err := c.prepare(req)
 	if err != nil {
@@ -33,7 +31,7 @@ func (c *Client) Bulk(ctx context.Context, req Request, done string, n int) ([]R
 	}
 	a, err := c.send(ctx, call)
 	if e, failed := errors.AsType[*Error](err); failed {
-		if results := rolledBack(e, n); results != nil {
+		if results := rolledBackRows(e, n); results != nil {
 			return results, nil
 		}
 	}
@@ -91,7 +89,7 @@ func (c *Client) rowResults(call *call, a *answer, done string, n int) ([]RowRes
 	return results, nil
 }
 
-// rowError is the error of a row, as if it had been sent alone.
+// rowError returns the error of a row, as if it had been sent alone.
 func (c *Client) rowError(call *call, a *answer, row map[string]any) *Error {
 	e := c.failure(call, Rejected, nil)
 	e.Attempts, e.Headers = a.attempts, a.headers
@@ -100,16 +98,16 @@ func (c *Client) rowError(call *call, a *answer, row map[string]any) *Error {
 	e.Status = cmp.Or(map[string]int{
 		"unauthorized": 401, "payment_required": 402, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "conflict": 409,
 		"payload_too_large": 413, "rate_limited": 429, "server_error": 500, "service_unavailable": 503,
-	}[kind], http.StatusBadRequest) // which an invalid_request has
+	}[kind], http.StatusBadRequest) // the status of an invalid_request
 	if shown, ok := redactStrings(row, c.credential.redact).(map[string]any); ok {
 		e.readProblem(shown)
 	}
 	return e
 }
 
-// rolledBack reads the refusal of a request that was to be done as a whole or not at all:
-// its fields are those of the rows, as items.3.name or ids.3. nil = it is another refusal.
-func rolledBack(e *Error, n int) []RowResult {
+// rolledBackRows returns the row errors of a refused request that the service carries out completely or not at all. Its field names have
+// the form items.3.name or ids.3. nil = another kind of refusal.
+func rolledBackRows(e *Error, n int) []RowResult {
 	rows, found := make([]flattener, n), false
 	for _, path := range slices.Sorted(maps.Keys(e.Fields)) {
 		list, rest, _ := strings.Cut(path, ".")

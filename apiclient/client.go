@@ -26,31 +26,31 @@ type Config struct {
 	BaseURL    string // such as https://plane.example.com; may have a path
 	Workspace  string // the workspace's slug
 	Credential Credential
-	Version    string // of the program, for the User-Agent
+	Version    string // of the program, for the User-Agent header
 
-	// InsecureHTTP lets the credential go over plain http to another machine.
+	// InsecureHTTP allows the credential over plain http to another machine.
 	InsecureHTTP bool
-	// MaxPerMinute is an upper bound on requests, evenly spread; 0 = none. See [ParseRate].
+	// MaxPerMinute limits the requests, evenly spread; 0 = no limit. See [ParseRate].
 	MaxPerMinute float64
-	// Timeout bounds one attempt, from connecting to the last byte of the body; 0 = 60 s.
+	// Timeout limits one attempt, from connecting to the last byte of the body; 0 = 60 s.
 	Timeout time.Duration
-	// Retries is the number of retries after connection errors and 5xx; 0 = 5, negative = none.
-	// A service that has answered before and cannot be reached now is tried until MaxElapsed, one that never has for 3 s.
+	// Retries is the number of retries after connection errors and 5xx; 0 = 5, negative = none. If a service has answered before and cannot
+	// be reached now, retries go on until MaxElapsed; if it never answered, for 3 s.
 	Retries int
-	// MaxElapsed bounds the time between a request's first failure and its last
-	// attempt, and each pause that the service may ask for; 0 = 5 min.
+	// MaxElapsed limits the time between a request's first failure and its last attempt, and each pause that the service may ask for; 0 = 5
+	// min.
 	MaxElapsed time.Duration
-	// MaxListBytes bounds the sum of all pages of one list; 0 = 256 MiB.
+	// MaxListBytes limits the total size of all pages of a list; 0 = 256 MiB.
 	MaxListBytes int64
 
-	Transport Transport // replaces the client's own; nil = a tuned [http.Transport]
+	Transport Transport // replaces the client's own transport; nil = a tuned [http.Transport]
 	// Log receives a debug line for each attempt: method, path, status, duration; never headers or bodies.
 	Log *slog.Logger
 	// Notify receives waits and retries. It must not block.
 	Notify func(Event)
 }
 
-// DefaultMaxElapsed is the [Config.MaxElapsed] of a zero one.
+// DefaultMaxElapsed is the default of [Config.MaxElapsed].
 const DefaultMaxElapsed = 5 * time.Minute
 
 const (
@@ -76,7 +76,7 @@ type Client struct {
 
 	transport http.RoundTripper
 	traced    bool              // the transport calls the hooks of httptrace
-	store     http.RoundTripper // for the store of files, without a proxy
+	store     http.RoundTripper // for the file store, without a proxy
 	near      nearness          // of the service
 	limit     *limiter
 	buffers   sync.Pool // of *bytes.Buffer
@@ -91,10 +91,10 @@ type Client struct {
 	stop    context.CancelCauseFunc
 }
 
-// learned is the knowledge about the service from earlier answers.
+// learned holds knowledge about the service from earlier answers.
 type learned struct {
 	mu    sync.Mutex
-	slash map[*resource.Operation]bool // the path's trailing slash is to be toggled
+	slash map[*resource.Operation]bool // operations whose paths need the other form of the trailing slash
 	page  map[any]int                  // the largest page by operation, or by parameter for all lists
 }
 
@@ -140,16 +140,16 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// BaseURL is the address that requests go to, without /api/v1 and without a slash at the end.
+// BaseURL returns the address for requests, without /api/v1 and without a slash at the end.
 func (c *Client) BaseURL() string { return c.base.String() }
 
-// Workspace is the workspace's slug.
+// Workspace returns the workspace's slug.
 func (c *Client) Workspace() string { return c.workspace }
 
-// Redact takes the credential out of a text.
+// Redact removes the credential from a text.
 func (c *Client) Redact(text string) string { return c.credential.redact(text) }
 
-// RedactRow takes the credential out of every text of a row.
+// RedactRow removes the credential from every text of a row.
 func (c *Client) RedactRow(row resource.Row) resource.Row {
 	if row == nil {
 		return nil
@@ -161,24 +161,24 @@ func (c *Client) RedactRow(row resource.Row) resource.Row {
 	return shown
 }
 
-// Name sets the name of the credential's user, for the messages of refusals.
+// Name sets the name of the credential's user, for messages about refusals.
 func (c *Client) Name(user string) { c.user.Store(&user) }
 
-// owner is the name of the credential's user in messages, or "".
-func (c *Client) owner() string {
+// userName returns the name of the credential's user for messages.
+func (c *Client) userName() string {
 	if name := c.user.Load(); name != nil && *name != "" {
 		return *name
 	}
 	return "the credential's owner"
 }
 
-// Sent is the number of requests sent so far, with every attempt.
+// Sent returns the number of requests sent so far, including every attempt.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 
-// Quota is how many requests may be sent at once, and in any minute; 0 a minute = no limit is known.
+// Quota returns the number of requests that may be sent now, and in a minute; 0 in a minute = no known limit.
 func (c *Client) Quota() (free, perMinute int) { return c.limit.quota() }
 
-// Served is when the service gave the latest answer, by its own clock; zero = it does not say.
+// Served returns the time of the latest answer by the service's clock; zero = unknown.
 func (c *Client) Served() time.Time {
 	if at := c.served.Load(); at > 0 {
 		return time.Unix(at, 0).UTC()
@@ -186,8 +186,8 @@ func (c *Client) Served() time.Time {
 	return time.Time{}
 }
 
-// Unanswered is when the latest write ended without an answer that tells what became of it, by this machine's clock: the service may
-// carry it out yet. Zero = there was none.
+// Unanswered returns the time at which the latest write ended without a conclusive answer, by this machine's clock. The service may still
+// carry it out. Zero = none.
 func (c *Client) Unanswered() time.Time {
 	if at := c.open.Load(); at > 0 {
 		return time.Unix(0, at).UTC()
@@ -204,7 +204,7 @@ func (c *Client) CloseIdle() {
 	}
 }
 
-// parseBase reads the base URL, and refuses one that would send the credential to an unexpected place.
+// parseBase parses the base URL, and refuses one that would send the credential to an unexpected place.
 func parseBase(text string, insecure bool) (*url.URL, error) {
 	if text == "" {
 		return nil, errors.New("no base URL: set PLANE_BASE_URL or give --base-url")
@@ -234,11 +234,11 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	return baseurl.Normalize(u), nil
 }
 
-// connect makes the client's transports: one with connections that count the bytes written, and the one for the store of files.
+// connect creates the transports: one whose connections count the written bytes, and one for the file store.
 func (c *Client) connect() {
 	guarded := wire.Dialer()
 	guarded.ControlContext = c.near.guard
 	store := wire.New(guarded.DialContext)
 	store.Proxy = nil
-	c.transport, c.store = wire.New(countWrites(c.near.watch(address(&c.base), wire.Dialer().DialContext))), store
+	c.transport, c.store = wire.New(countWrites(c.near.observeDials(address(&c.base), wire.Dialer().DialContext))), store
 }

@@ -15,13 +15,12 @@ import (
 // errBroken marks a failed connection or an incomplete answer.
 var errBroken = errors.New("connection lost")
 
-// ConnectionError is a failed connection or an incomplete answer, in plain words and
-// without the credential.
+// ConnectionError is a failed connection or an incomplete answer, in plain words and without the credential.
 type ConnectionError struct {
 	Reason string
 	Advice string // the next step
 
-	address string // the base URL, if no connection could be made; "" = there was one
+	address string // the base URL if no connection was made; "" = there was a connection
 	cause   error
 }
 
@@ -32,14 +31,13 @@ func (e *ConnectionError) Error() string {
 	return "cannot connect to " + e.address + ": " + e.Reason
 }
 
-// Hint is the next step.
+// Hint returns the next step.
 func (e *ConnectionError) Hint() string { return e.Advice }
 
 // Unwrap returns the error of the connection.
 func (e *ConnectionError) Unwrap() []error { return []error{errBroken, e.cause} }
 
-// transportError explains why no answer could be read. The error of the caller's context
-// takes precedence over that of the connection.
+// transportError explains why no answer could be read. The error of the caller's context takes precedence over the error of the connection.
 func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	if ctx.Err() != nil {
 		return contextError(ctx)
@@ -69,8 +67,7 @@ func (c *Client) clean(err error) error {
 	return errors.New(wire.OneLine(hidden, maxTextRunes))
 }
 
-// neverDialled reports whether an error of a foreign transport certainly comes from before
-// there was a connection.
+// neverDialled reports whether an error of another transport certainly comes from before a connection was made.
 func neverDialled(err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError

@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// late is an error that says that time ran out.
+// late is a timeout error.
 type late struct{}
 
 func (late) Error() string   { return "net/http: TLS handshake timeout" }
@@ -104,7 +104,7 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatEndsEarlyOnAPlainPortIsToldOfHTTPS(t *testing.T) {
+func TestAConnectionThatEndsEarlyOnAPlainPortGetsTheHintOfHTTPS(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := client(t, "http://127.0.0.1:8080", func(cfg *apiclient.Config) {

@@ -11,17 +11,17 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// Credential is an API key or a bearer token. It can be passed on but neither printed nor
-// marshalled: the secret is in a closure, out of reach of reflection.
+// Credential is an API key or a bearer token. It can be passed on, but neither printed nor marshalled: a closure hides the secret even from
+// reflection.
 type Credential struct {
 	bearer bool
 	secret func() string
 }
 
-// APIKey is the credential for the X-API-Key header. White space around it, such as the end of a line, is dropped.
+// APIKey returns the credential for the X-API-Key header. Surrounding white space, such as a line end, is removed.
 func APIKey(key string) Credential { return credential(key, false) }
 
-// Bearer is the credential for the Authorization header: an OAuth access token, without the word Bearer.
+// Bearer returns the credential for the Authorization header: an OAuth access token, without the word Bearer.
 func Bearer(token string) Credential { return credential(token, true) }
 
 func credential(secret string, bearer bool) Credential {
@@ -33,14 +33,14 @@ func credential(secret string, bearer bool) Credential {
 }
 
 // IsZero reports whether there is no credential.
-func (c Credential) IsZero() bool { return c.secret == nil }
+func (cr Credential) IsZero() bool { return cr.secret == nil }
 
 // String hides the secret.
-func (c Credential) String() string {
+func (cr Credential) String() string {
 	switch {
-	case c.IsZero():
+	case cr.IsZero():
 		return "none"
-	case c.bearer:
+	case cr.bearer:
 		return "bearer token " + wire.Redacted
 	default:
 		return "API key " + wire.Redacted
@@ -48,27 +48,27 @@ func (c Credential) String() string {
 }
 
 // GoString hides the secret.
-func (c Credential) GoString() string { return "apiclient.Credential(" + c.String() + ")" }
+func (cr Credential) GoString() string { return "apiclient.Credential(" + cr.String() + ")" }
 
-// Format hides the secret, whatever the verb.
-func (c Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+// Format hides the secret for every verb.
+func (cr Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, cr.String()) }
 
 // LogValue hides the secret.
-func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
+func (cr Credential) LogValue() slog.Value { return slog.StringValue(cr.String()) }
 
 // MarshalText hides the secret, in JSON too.
-func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (cr Credential) MarshalText() ([]byte, error) { return []byte(cr.String()), nil }
 
-// Validate says why the credential cannot be sent, without showing any part of it; nil = it can.
-func (c Credential) Validate() error {
-	if c.IsZero() {
+// Validate returns the reason why the credential cannot be sent, without any part of it; nil = it can be sent.
+func (cr Credential) Validate() error {
+	if cr.IsZero() {
 		return errors.New("no credential: set PLANE_API_KEY or PLANE_ACCESS_TOKEN, or give --api-key-file")
 	}
 	what := "API key"
-	if c.bearer {
+	if cr.bearer {
 		what = "access token"
 	}
-	for _, r := range c.secret() {
+	for _, r := range cr.secret() {
 		switch {
 		case r < ' ' || r == 0x7f:
 			return fmt.Errorf("the %s contains a control character or a line break", what)
@@ -82,18 +82,18 @@ func (c Credential) Validate() error {
 }
 
 // set adds the credential to the header.
-func (c Credential) set(h http.Header) {
-	if c.bearer {
-		h["Authorization"] = []string{"Bearer " + c.secret()}
+func (cr Credential) set(h http.Header) {
+	if cr.bearer {
+		h["Authorization"] = []string{"Bearer " + cr.secret()}
 		return
 	}
-	h["X-Api-Key"] = []string{c.secret()}
+	h["X-Api-Key"] = []string{cr.secret()}
 }
 
-// redact removes the secret from a text of others, see [wire.Secrets].
-func (c Credential) redact(text string) string {
-	if c.IsZero() {
+// redact removes the secret from a text, see [wire.Secrets].
+func (cr Credential) redact(text string) string {
+	if cr.IsZero() {
 		return text
 	}
-	return wire.Secrets{c.secret()}.Hide(text)
+	return wire.Secrets{cr.secret()}.Hide(text)
 }

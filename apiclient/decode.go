@@ -21,7 +21,7 @@ var (
 	errEmpty = errors.New("the answer is empty")
 )
 
-// decode reads an answer that is one JSON text. Numbers become json.Number.
+// decode decodes an answer that is one JSON text. Numbers become json.Number.
 func decode(contentType string, body []byte) (any, error) {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) == 0 {
@@ -51,7 +51,7 @@ func decode(contentType string, body []byte) (any, error) {
 	return v, nil
 }
 
-// measure is the nesting depth of a JSON text and the approximate number of its values.
+// measure returns the nesting depth of a JSON text, and the approximate number of its values.
 func measure(body []byte) (deepest, values int) {
 	depth := 0
 	for i := 0; i < len(body); i++ {
@@ -71,7 +71,7 @@ func measure(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// stringEnd is the position of the closing quote of the string that begins at i.
+// stringEnd returns the position of the closing quote of the string that begins at i.
 func stringEnd(body []byte, i int) int {
 	for i < len(body) {
 		n := bytes.IndexByte(body[i:], '"')

@@ -21,16 +21,15 @@ import (
 // Response is the answer to a successful request.
 type Response struct {
 	Status  int
-	Row     resource.Row   // of an answer that is an object; nil for an empty one
+	Row     resource.Row   // of an answer that is an object; nil for an empty answer
 	Rows    []resource.Row // of an answer that is a bare array
-	Secret  string         // that the answer shows, see [resource.Kind]; no row has it
+	Secret  string         // the secret in the answer, see [resource.Kind]; Row and Rows do not contain it
 	Headers Headers
-	// Redirected is set where the service expects the path with, or without, a trailing
-	// slash, other than the operation has it.
+	// Redirected is set if the service expects the path with the other form of the trailing slash.
 	Redirected bool
 }
 
-// answer is a 2xx whose content has not been checked yet.
+// answer is a 2xx answer whose contents were not checked yet.
 type answer struct {
 	status   int
 	value    any // nil = the body is empty
@@ -38,11 +37,11 @@ type answer struct {
 	size     int64 // of the body
 	attempts int
 	headers  Headers
-	location string // of a call that leads elsewhere
+	location string // of a call with wantsLocation
 }
 
-// Do makes one call. Every 2xx with a valid body is a success. Every failure of a valid
-// request is an [*Error]; an invalid one is not sent.
+// Do makes one call. Every 2xx answer with a valid body is a success. Every failure of a valid request is an [*Error]; an invalid request
+// is not sent.
 func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	call, err := c.prepare(req)
 	if err != nil {
@@ -67,9 +66,8 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	return resp, nil
 }
 
-// Read makes a read by its expanded path. The rows are all of a list, or the only one of an
-// object or of an answer that holds several lists. The query may be nil. If it asks for
-// some fields only, such as fields=id,name, a list needs the id to tell its rows apart.
+// Read makes a read by its expanded path. It returns all rows of a list, or the single row of an object or of an answer with several lists.
+// The query may be nil. If it asks for only some fields, such as fields=id,name, a list needs the id to tell its rows apart.
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
@@ -81,7 +79,7 @@ func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, 
 	if err != nil {
 		return nil, err
 	}
-	if op.Verb == resource.GetValue && resp.Rows != nil { // of a property that takes several
+	if op.Verb == resource.GetValue && resp.Rows != nil { // of a property with several values
 		return resp.Rows, nil
 	}
 	if resp.Row == nil {
@@ -90,9 +88,8 @@ func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, 
 	return []resource.Row{resp.Row}, nil
 }
 
-// once sends the call once, with the path as the operation has it or with its slash toggled, and reads the answer. A failure is
-// an *Error.
-func (c *Client) once(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
+// sendOnce sends the call once, with the path of the operation or with its slash toggled, and reads the answer.
+func (c *Client) sendOnce(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
 	s, err := c.waitForQuota(ctx, call, maxWait)
 	if err != nil {
 		return nil, err
@@ -134,7 +131,7 @@ func (c *Client) logAttempt(ctx context.Context, call *call, status int, took ti
 	c.log.LogAttrs(ctx, slog.LevelDebug, "request", attrs...)
 }
 
-// exchange is one request and its answer: build, send, check.
+// exchange sends one request and checks its answer.
 func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot) (*answer, int, *Error) {
 	var out sending
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
@@ -157,7 +154,7 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	headers := readHeaders(resp.Header)
 	if headers.RequestID = c.credential.redact(resp.Header.Get("X-Request-Id")); len(headers.RequestID) > 128 {
-		headers.RequestID = "" // it is none
+		headers.RequestID = "" // too long for an ID
 	}
 	s.answered(resp.StatusCode, headers.Remaining, resp.Header)
 	c.served.Store(max(c.served.Load(), headers.Date.Unix()))
@@ -175,11 +172,11 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	status := resp.StatusCode
 	buf := c.buffer()
 	defer c.buffers.Put(buf)
-	if call.leads && (status == http.StatusFound || status == http.StatusTemporaryRedirect) && resp.Header.Get("Location") != "" {
+	if call.wantsLocation && (status == http.StatusFound || status == http.StatusTemporaryRedirect) && resp.Header.Get("Location") != "" {
 		return &answer{status: status, location: resp.Header.Get("Location")}, nil
 	}
 	if status > 299 {
-		// An error's status says enough where its body cannot be read.
+		// The status of an error is enough if its body cannot be read.
 		_, _ = buf.ReadFrom(resp.Body)
 		var e *Error
 		if status >= 300 && status < 400 {
@@ -190,7 +187,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		}
 		var asked bool
 		if e.RetryAfter, asked = retryAfter(resp.Header, time.Now()); asked && status == http.StatusServiceUnavailable {
-			e.Effect = NoEffect // too busy to take the request, and with a time for the retry
+			e.Effect = NoEffect // the service was too busy to take the request, and names a time for the retry
 		}
 		return nil, e
 	}
@@ -204,7 +201,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
-	secret := withhold(v, resource.MustLookup(call.op.Kind).Secret)
+	secret := removeSecret(v, resource.MustLookup(call.op.Kind).Secret)
 	if row, single := v.(map[string]any); err == nil && single &&
 		slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
 		err = call.checkID(row)
@@ -215,8 +212,8 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	return &answer{status: status, value: v, secret: secret, size: int64(buf.Len())}, nil
 }
 
-// withhold takes a field out of every row of an answer, so that nothing shows or keeps it, and returns the value of the last one.
-func withhold(v any, field string) (secret string) {
+// removeSecret removes a field from every row of an answer, so that nothing shows or stores it, and returns its last value.
+func removeSecret(v any, field string) (secret string) {
 	if field == "" {
 		return ""
 	}
@@ -225,22 +222,22 @@ func withhold(v any, field string) (secret string) {
 		secret, _ = v[field].(string)
 		delete(v, field)
 		for _, inner := range v {
-			secret = cmp.Or(withhold(inner, field), secret)
+			secret = cmp.Or(removeSecret(inner, field), secret)
 		}
 	case []any:
 		for _, inner := range v {
-			secret = cmp.Or(withhold(inner, field), secret)
+			secret = cmp.Or(removeSecret(inner, field), secret)
 		}
 	}
 	return secret
 }
 
-// mayBeEmpty reports whether a success of the operation needs no body.
+// mayBeEmpty reports whether a success of the operation may have no body.
 func mayBeEmpty(op *resource.Operation) bool {
 	return slices.Contains([]resource.Verb{resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers}, op.Verb)
 }
 
-// buffer takes a buffer that the caller puts back. Decoding copies what it keeps.
+// buffer returns a buffer that the caller puts back. Decoding copies what it needs.
 func (c *Client) buffer() *bytes.Buffer {
 	const tooLargeToKeep = 1 << 20
 	buf, ok := c.buffers.Get().(*bytes.Buffer)
@@ -251,15 +248,15 @@ func (c *Client) buffer() *bytes.Buffer {
 	return buf
 }
 
-// failure is the error of a call.
+// failure returns the error of a call.
 func (c *Client) failure(call *call, effect Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed, at: time.Now(),
+		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.userName(), patience: c.maxElapsed, at: time.Now(),
 	}
 }
 
-// unexpected is the error of an answer with JSON of the wrong shape.
+// unexpected returns the error of an answer whose JSON has the wrong shape.
 func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	e := c.invalidResponse(call, a.status, err)
 	e.Attempts, e.Headers = a.attempts, a.headers
@@ -269,7 +266,7 @@ func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	return e
 }
 
-// invalidResponse is the error of a 2xx that cannot be used: its effect is not known.
+// invalidResponse returns the error of a 2xx answer that cannot be used. Its effect is unknown.
 func (c *Client) invalidResponse(call *call, status int, err error) *Error {
 	e := c.failure(call, UnknownEffect, c.clean(err))
 	e.Status = status

@@ -20,7 +20,7 @@ import (
 	"github.com/planform/planform/apiclient"
 )
 
-// wire is a server below HTTP: it reads whole requests and does with the connection what it is told.
+// wire is a server below HTTP: it reads whole requests, and a function handles the connection.
 type wire struct {
 	net.Listener
 	requests atomic.Int64
@@ -58,7 +58,7 @@ func listen(tb testing.TB, handle func(w *wire, conn *net.TCPConn, r *bufio.Read
 	return w
 }
 
-// read takes one request off the connection.
+// read reads one request from the connection.
 func (w *wire) read(r *bufio.Reader) bool {
 	req, err := http.ReadRequest(r)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionThatBreaksIsNoReasonToSendAgain(t *testing.T) {
+func TestABrokenKeptConnectionDoesNotRepeatTheRequest(t *testing.T) {
 	t.Parallel()
 	for _, end := range []struct {
 		name string
@@ -196,7 +196,7 @@ func TestAnIdleConnectionThatWasClosedIsReplaced(t *testing.T) {
 	})
 	c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 })
 	for range 20 {
-		// A failure is allowed, since the client may not have noticed yet; sending twice is not.
+		// A failure is allowed, because the client may not have noticed yet; sending twice is not.
 		before := server.requests.Load()
 		_, err := c.Do(t.Context(), request(documented(t, 1)))
 		if e, failed := errors.AsType[*apiclient.Error](err); failed && e.Effect == apiclient.NoEffect && server.requests.Load() != before {
@@ -211,7 +211,7 @@ func TestAnIdleConnectionThatWasClosedIsReplaced(t *testing.T) {
 	}
 }
 
-// Over HTTP/2 a server could have every request sent again without end, by declining it with GOAWAY.
+// TestRequestsUseHTTP1Only, because over HTTP/2 a server could make every request repeat endlessly by declining it with GOAWAY.
 func TestRequestsUseHTTP1Only(t *testing.T) {
 	t.Parallel()
 	offered := make(chan []string, 1)
@@ -224,7 +224,7 @@ func TestRequestsUseHTTP1Only(t *testing.T) {
 	}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	_ = failure(t, client(t, server.URL), documented(t, 1)) // nobody vouches for the certificate
+	_ = failure(t, client(t, server.URL), documented(t, 1)) // the certificate is not trusted
 	if protocols := <-offered; slices.Contains(protocols, "h2") {
 		t.Errorf("the client offers %q", protocols)
 	}

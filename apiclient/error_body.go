@@ -26,12 +26,11 @@ const (
 	maxCode       = 100
 )
 
-// read takes message, code and fields from an error's body. Shapes seen: {"error": …},
-// {"detail": …}, {"message": …, "code": …}, {"error_code": …, "error_message": …},
-// {"non_field_errors": […]}, a map of fields to a text, a list of texts or such maps in turn,
-// a bare list, plain text, HTML, nothing; of v2, see [Error.readProblem]. Every text is
-// redacted by hide before it is shortened, since a part of a credential must not remain.
-func (e *Error) read(contentType string, body []byte, hide func(string) string) {
+// readBody reads message, code and fields from the body of an error. Known forms: {"error": …}, {"detail": …}, {"message": …, "code": …},
+// {"error_code": …, "error_message": …}, {"non_field_errors": […]}, a map of fields to a text, a list of texts or further maps, a bare
+// list, plain text, HTML, nothing; for v2, see [Error.readProblem]. Every text is redacted by hide before it is shortened, because no part
+// of a credential may remain.
+func (e *Error) readBody(contentType string, body []byte, hide func(string) string) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	var v any
 	switch depth, _ := measure(body); {
@@ -54,8 +53,8 @@ func (e *Error) read(contentType string, body []byte, hide func(string) string) 
 	}
 }
 
-// readProblem reads v2's form of an error, {"type", "code", "detail", "errors": [{"field",
-// "code", "message"}]}, and reports whether the object has it.
+// readProblem reads the form of an error of v2, {"type", "code", "detail", "errors": [{"field", "code", "message"}]}, and reports whether
+// the object has this form.
 func (e *Error) readProblem(object map[string]any) bool {
 	_, typed := object["type"].(string)
 	code, coded := object["code"].(string)
@@ -110,7 +109,7 @@ func (e *Error) readObject(object map[string]any) {
 			if text := wire.OneLine(v, maxTextRunes); text != "" && !slices.Contains(parts, text) {
 				parts = append(parts, text)
 			}
-		case bool, float64: // {"error": true} is no message
+		case bool, float64: // {"error": true} is not a message
 		default:
 			f.add("", v, 1)
 		}
@@ -121,7 +120,7 @@ func (e *Error) readObject(object map[string]any) {
 		case "non_field_errors":
 			f.add("", object[key], 1)
 		case "id", "code", "error_code", "status", "status_code":
-			// A message about a field of that name is never a bare value.
+			// A message about a field of this name is a list.
 			if !isList {
 				continue
 			}
@@ -145,7 +144,7 @@ func (e *Error) readObject(object map[string]any) {
 	}
 }
 
-// flattener flattens a tree of messages: paths in order, and the texts of each.
+// flattener flattens a tree of messages into paths in order, and the texts of each.
 type flattener struct {
 	paths []string
 	texts map[string][]string
@@ -201,7 +200,7 @@ func (f *flattener) message() string {
 	return diag.Truncate(strings.Join(parts, "; "), maxMessage)
 }
 
-// fieldMessages are the messages about single fields.
+// fieldMessages returns the messages about single fields.
 func (f *flattener) fieldMessages() map[string][]string {
 	delete(f.texts, "")
 	if len(f.texts) == 0 {
@@ -239,7 +238,7 @@ func isHTML(contentType string, body []byte) bool {
 	return len(body) > 0 && body[0] == '<'
 }
 
-// htmlExcerpt is the title of a web page, or the beginning of its text.
+// htmlExcerpt returns the title of a web page, or the beginning of its text.
 func htmlExcerpt(page []byte, hide func(string) string) string {
 	text := regexp.MustCompile(`<[^>]*(>|$)`).ReplaceAllString(string(page), " ")
 	if title := regexp.MustCompile(`(?i)<title[^>]*>([^<]*[^<\s][^<]*)<`).FindSubmatch(page); title != nil {
@@ -248,11 +247,11 @@ func htmlExcerpt(page []byte, hide func(string) string) string {
 	return wire.OneLine(hide(html.UnescapeString(text)), maxExcerpt)
 }
 
-// newAPIError builds the error for an answer that is not a success.
+// newAPIError returns the error for an answer that is not a success.
 func (c *Client) newAPIError(call *call, status int, header http.Header, body []byte) *Error {
 	e := c.failure(call, effectOf(status), nil)
 	e.Status = status
-	e.read(header.Get("Content-Type"), body, c.credential.redact)
+	e.readBody(header.Get("Content-Type"), body, c.credential.redact)
 	if e.managedElsewhere() || e.migrating() {
 		e.Effect = NoEffect
 	}

@@ -18,21 +18,19 @@ import (
 // Effect is the effect that a failed request may have had.
 type Effect int
 
-// The effects, from harmless to not.
+// The effects, from harmless to severe.
 const (
-	// NoEffect: certainly none. The request was never sent, or the service refused it
-	// before it looked at the content.
+	// NoEffect: certainly none. The request was never sent, or the service refused it before it read the contents.
 	NoEffect Effect = iota
-	// Rejected: none, according to the service. It has been seen to say so after it had
-	// made the change, so a careful caller checks.
+	// Rejected: none, according to the service. It has been seen to say so after it had made the change, so a careful caller checks.
 	Rejected
-	// UnknownEffect: the request was sent, or may have been, and there is no usable answer.
+	// UnknownEffect: the request may have been sent, and there is no usable answer.
 	UnknownEffect
 )
 
-// String gives a word.
-func (f Effect) String() string {
-	switch f {
+// String returns the effect as a word.
+func (ef Effect) String() string {
+	switch ef {
 	case NoEffect:
 		return "not done"
 	case Rejected:
@@ -40,11 +38,11 @@ func (f Effect) String() string {
 	case UnknownEffect:
 		return "unknown"
 	default:
-		return "Effect(" + strconv.Itoa(int(f)) + ")"
+		return "Effect(" + strconv.Itoa(int(ef)) + ")"
 	}
 }
 
-// The sentinels that an [Error] matches with [errors.Is].
+// Errors that an [Error] matches with [errors.Is].
 var (
 	ErrUnsupported  = errors.New("the service has no such route")
 	ErrNotFound     = errors.New("the service has no such object")
@@ -57,19 +55,19 @@ var (
 	ErrUndocumented = errors.New("the answer is not as v2 of the service's API is documented")
 )
 
-// Error is a failed request: an error of the service, of the connection, or an answer that
-// cannot be used. It never holds the credential.
+// Error is a failed request: an error of the service or of the connection, or an answer that cannot be used. It never contains the
+// credential.
 type Error struct {
 	Op     *resource.Operation
 	Method string
 	Path   string // without the query
 	Status int    // of the answer; 0 = there was none
-	// Message is the service's own message on one line; "" = none.
+	// Message is the service's own message, on one line; "" = none.
 	Message string
-	// Code is the service's code of the reason, such as CYCLE_COMPLETED or, of v2,
-	// ordering_not_cursor_eligible; "" = none. Decide by the code, never by the message.
+	// Code is the service's code for the reason, such as CYCLE_COMPLETED or, in v2, ordering_not_cursor_eligible; "" = none. Decide by the
+	// code, never by the message.
 	Code string
-	// Fields are messages about single fields, by path, such as "assignees.0".
+	// Fields holds messages about single fields, by path, such as "assignees.0".
 	Fields map[string][]string
 	// ExistingID is the ID of the conflicting object; "" = the service does not name it.
 	ExistingID string
@@ -78,56 +76,54 @@ type Error struct {
 	// Scope is the scope that the operation needs.
 	Scope  string
 	Effect Effect
-	// Doubted is set where an earlier attempt of a write was refused for the moment, and not in the service's own words: it
-	// may have taken effect.
+	// Doubted is set if an earlier attempt of a write was refused temporarily, but not in the service's own words, so that it may have had
+	// an effect.
 	Doubted bool
-	// Took is the time of the last attempt, from sending it to its answer.
+	// Took is the duration of the last attempt, from sending to the answer.
 	Took time.Duration
 	// Attempts is the number of attempts to send the request.
 	Attempts int
 	Headers  Headers // of the last answer; meaningless if the status is 0
-	// Err is the error of the connection, the context or the answer's form; nil = a refusal.
+	// Err is the error of the connection, of the context, or of the answer's form; nil = a refusal.
 	Err error
 
 	webPage  bool          // the answer was a web page
-	problem  bool          // the answer had v2's form of an error, so the service has the route
+	problem  bool          // the answer had the form of an error of v2, so the service has the route
 	bearer   bool          // the credential was a bearer token
 	owner    string        // name of the credential's user
 	patience time.Duration // the longest pause that the client waits for
-	at       time.Time     // of the failure
+	at       time.Time     // time of the failure
 }
 
-// The service's messages with 403: to a credential that it does not know, and to a lack of permission.
+// Messages of the service with 403: for an unknown credential, and for a missing permission.
 const (
 	badKey       = "Given API token is not valid"
 	noPermission = "You do not have permission to perform this action"
 )
 
-// The service's generic messages with 400, which it gives to internal errors even after it has made the change.
+// Generic messages of the service with 400. It sends them for internal errors too, even after it has made the change.
 const (
 	badDetail  = "Please provide valid detail"
 	badPayload = "The payload is not valid"
 )
 
-// Credential reports whether the credential itself is missing or refused, so that no
-// request can succeed.
+// Credential reports whether the credential is missing or refused, so that no request can succeed.
 func (e *Error) Credential() bool {
 	return e.Status == http.StatusUnauthorized ||
 		e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), strings.ToLower(badKey))
 }
 
-// Permission reports whether the service answered 403 to a credential that it knows.
+// Permission reports whether the service answered 403 to a known credential.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
 
-// TooLarge reports whether the service refused the request for its size.
+// TooLarge reports whether the service refused the request because of its size.
 func (e *Error) TooLarge() bool { return e.Status == http.StatusRequestEntityTooLarge }
 
-// migrating reports whether the service is about to move states or types between the
-// workspace and its projects, and refuses changes of them until that is done.
+// migrating reports whether the service is moving states or types between the workspace and its projects, and refuses changes of them until
+// it has finished.
 func (e *Error) migrating() bool { return e.Code == "governance_migration_in_progress" }
 
-// managedElsewhere reports whether the workspace manages such objects on its other level:
-// for itself, or in each project.
+// managedElsewhere reports whether such objects are managed on the other level: by the workspace, or in each project.
 func (e *Error) managedElsewhere() bool {
 	switch e.Code {
 	case "states_managed_at_workspace", "work_item_types_managed_at_workspace", "work_item_types_managed_at_project",
@@ -138,20 +134,18 @@ func (e *Error) managedElsewhere() bool {
 	}
 }
 
-// Collided reports whether the service may have refused the change because of another one at the same moment: a conflict
-// that names no field and no other object.
+// Collided reports whether the service may have refused the change because of a simultaneous one: the conflict names neither a field nor
+// another object.
 func (e *Error) Collided() bool {
 	return e.problem && e.Status == http.StatusConflict && (e.Code == "conflict" || e.migrating()) && len(e.Fields) == 0 && e.ExistingID == ""
 }
 
-// Generic reports whether the message says nothing about the cause. The service has been
-// seen to give such a message after it had made the change.
+// Generic reports whether the message does not name a cause. The service has been seen to send such a message after it had made the change.
 func (e *Error) Generic() bool {
 	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
 }
 
-// Transient reports whether the same request may succeed later: the service or the
-// network failed for the moment.
+// Transient reports whether the same request may succeed later, because the failure of the service or the network is temporary.
 func (e *Error) Transient() bool {
 	switch e.Status {
 	case 0:
@@ -164,8 +158,8 @@ func (e *Error) Transient() bool {
 	}
 }
 
-// Refusal is the service's reason in its own words, without the object; "" = it did not
-// refuse, or other requests cannot have the same reason.
+// Refusal returns the service's reason in its own words, without the object; "" = it did not refuse, or other requests cannot have the same
+// reason.
 func (e *Error) Refusal() string {
 	if e.Status < 400 || e.Status >= 500 || e.Effect == UnknownEffect || e.Message == "" && !e.Permission() {
 		return ""
@@ -173,26 +167,26 @@ func (e *Error) Refusal() string {
 	return strconv.Itoa(e.Status) + ": " + e.Message
 }
 
-// TooSlow reports whether the answer was late, or a gateway says so.
+// TooSlow reports whether the answer was late, or a gateway reports that.
 func (e *Error) TooSlow() bool {
 	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
 }
 
-// Over reports whether whoever answered had ended with the request: a gateway that gives up waiting does so later, or says so.
-// Then it is not carried out later.
+// Over reports whether the request was certainly finished when the answer came, so that it cannot take effect later. A gateway that gives
+// up waiting answers late, or says so.
 func (e *Error) Over() bool {
 	const gatewayWaits = 5 * time.Second
 	return e.Status != 0 && !e.TooSlow() && e.Took < gatewayWaits
 }
 
-// busy reports whether the service says that it did nothing for the moment, and is to be asked again.
+// busy reports whether the service refused the request temporarily without an effect, so that it can be sent again.
 func (e *Error) busy() bool {
 	return e.Status == http.StatusTooManyRequests && !errors.Is(e.Err, errPause) || e.Status == http.StatusServiceUnavailable &&
 		e.Effect == NoEffect
 }
 
-// throttled reports whether it is the service itself that says so: its throttle comes before everything else. Whatever stands
-// before it may have passed the request on.
+// throttled reports whether the service's own throttle refused the request, before any processing. Another server in front of the service
+// may have passed the request on.
 func (e *Error) throttled() bool {
 	return e.Status == http.StatusTooManyRequests &&
 		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled") ||
@@ -202,11 +196,11 @@ func (e *Error) throttled() bool {
 // unreachable reports whether the last attempt got no connection.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 
-// v2 reports whether the request was one of v2 of the service's API.
+// v2 reports whether the request belongs to v2 of the service's API.
 func (e *Error) v2() bool { return e.Op != nil && e.Op.V2() }
 
-// Unsupported reports whether this service does not have the operation: the edition lacks
-// it, the workspace's plan does, or the workspace manages such objects on its other level.
+// Unsupported reports whether the service lacks the operation: because of its edition, because of the workspace's plan, or because such
+// objects are managed on the other level.
 func (e *Error) Unsupported() bool {
 	switch {
 	case e.webPage:
@@ -222,13 +216,13 @@ func (e *Error) Unsupported() bool {
 	}
 }
 
-// NotFound reports whether the service has the operation but no such object. A web page
-// with 404 does not count, since it does not come from the service.
+// NotFound reports whether the service has the operation but not the object. A web page with 404 does not count, because it does not come
+// from the service.
 func (e *Error) NotFound() bool {
 	return e.Status == http.StatusNotFound && !e.webPage && !e.Unsupported()
 }
 
-// Is matches the sentinels for [errors.Is].
+// Is implements the matching of [errors.Is].
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrUnsupported:
@@ -253,7 +247,7 @@ func (e *Error) Is(target error) bool {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Error reads like: POST …/work-items/: 400: name: This field is required.
+// Error returns a text such as: POST …/work-items/: 400: name: This field is required.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Method + " " + shortPath(e.Path))
@@ -279,7 +273,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// hint is the next step, or another possible meaning.
+// hint returns the next step, or another possible meaning.
 func (e *Error) hint() string {
 	switch {
 	case e.Status == http.StatusUnauthorized && e.bearer:
@@ -307,25 +301,26 @@ func (e *Error) hint() string {
 	}
 }
 
-// Pause says how long the service asks to wait, and if that is longer than the client does, when to come back; "" = it does not ask.
+// Pause returns the pause that the service asks for in words. If it is longer than the client waits, it also says when to come back; "" =
+// no pause.
 func (e *Error) Pause() string {
 	if e.RetryAfter <= 0 || e.Status != http.StatusTooManyRequests && e.Status != http.StatusServiceUnavailable {
 		return ""
 	}
-	text := "the service asks to wait " + duration(e.RetryAfter)
+	text := "the service asks to wait " + waitText(e.RetryAfter)
 	if e.RetryAfter > e.patience {
 		again := e.at.Add(e.RetryAfter).UTC().Add(time.Minute) // rounded up
 		form := "15:04 UTC"
 		if e.RetryAfter > 12*time.Hour {
 			form = "2006-01-02 " + form
 		}
-		text += ", longer than planform does (" + duration(e.patience) + "): run it again after " + again.Format(form)
+		text += ", longer than planform does (" + waitText(e.patience) + "): run it again after " + again.Format(form)
 	}
 	return text
 }
 
-// duration is a time in whole seconds, a long one in days.
-func duration(d time.Duration) string {
+// waitText returns a duration in whole seconds, or in days if it is long.
+func waitText(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
 		return diag.Count(int(d/day), "day")
@@ -333,15 +328,14 @@ func duration(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// permissionHint explains a 403. Only access tokens have scopes; an API key has the
-// permissions of its owner.
+// permissionHint explains a 403. Only access tokens have scopes; an API key has the permissions of its user.
 func (e *Error) permissionHint() string {
 	scope := ""
 	if e.bearer && e.Scope != "" {
 		scope = "the access token needs the scope " + e.Scope
 	}
 	if e.problem || e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
-		return scope // the service's own message says more; v2 gives 404 for what the user may not see
+		return scope // the service's own message says more; v2 answers 404 for objects that the user may not see
 	}
 	owner, place := cmp.Or(e.owner, "the user"), "workspace"
 	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {
@@ -353,7 +347,7 @@ func (e *Error) permissionHint() string {
 	return scope + owner + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
 }
 
-// shortPath leaves out the workspace, and shortens an unusually long path.
+// shortPath leaves out the workspace, and shortens a very long path.
 func shortPath(path string) string {
 	const longest = 300
 	path = diag.Truncate(path, longest)
@@ -367,7 +361,7 @@ func shortPath(path string) string {
 	return path
 }
 
-// effectOf is the effect of a request according to the status of its answer.
+// effectOf returns the effect of a request by the status of its answer.
 func effectOf(status int) Effect {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -385,7 +379,7 @@ func effectOf(status int) Effect {
 	return UnknownEffect
 }
 
-// contextError is the error of a context that ended, with its cause, if any, for errors.Is.
+// contextError returns the error of a context that ended, with its cause for errors.Is.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == nil || errors.Is(cause, err) {

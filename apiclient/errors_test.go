@@ -27,7 +27,7 @@ import (
 //nolint:gochecknoglobals // how flags of tests are made
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// recorded is an answer that a real server gave, or one that might come from somewhere else.
+// recorded is an answer of a real server, or one that might come from another program.
 type recorded struct {
 	About       string `json:"about"`
 	Status      int    `json:"status"`
@@ -52,7 +52,7 @@ func complaints(tb testing.TB) []recorded {
 	return list
 }
 
-// failure makes one request that is to fail.
+// failure makes one request that must fail.
 func failure(tb testing.TB, c *apiclient.Client, op *resource.Operation) *apiclient.Error {
 	tb.Helper()
 	resp, err := c.Do(tb.Context(), request(op))
@@ -223,7 +223,7 @@ func TestAParameterStaysOneSegment(t *testing.T) {
 	}
 }
 
-// everything that a client may let out is gathered here.
+// everything that a client outputs is collected here.
 type leaks struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -300,7 +300,7 @@ func TestTheCredentialIsShownNowhere(t *testing.T) {
 	}
 }
 
-func TestTheLogSaysWhatAReportOfAnErrorNeeds(t *testing.T) {
+func TestTheLogHoldsWhatAnErrorReportNeeds(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	c := setup(t, status(500, `{}`, "X-Request-Id", "7f3a-"+secret, "Retry-After", "7"), func(cfg *apiclient.Config) {
@@ -379,7 +379,7 @@ func TestValidBaseURLsAreNormalized(t *testing.T) {
 	client(t, "http://plane.example.com", func(cfg *apiclient.Config) { cfg.InsecureHTTP = true })
 }
 
-func TestAContextThatEndedSendsNothing(t *testing.T) {
+func TestAfterTheContextEndedNothingIsSent(t *testing.T) {
 	t.Parallel()
 	c := setup(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("something was sent") }))
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -7,8 +7,8 @@ type EventType int
 
 // The events.
 const (
-	// Waiting: requests are held back for Wait, because the quota is used up or the
-	// service asked for a pause. One event for each pause, not for each worker.
+	// Waiting: requests wait for Wait, because the quota is used up or the service asked for a pause. There is one event for each pause,
+	// not for each worker.
 	Waiting EventType = iota
 	// Retrying: an attempt failed, and the next one starts after Wait.
 	Retrying

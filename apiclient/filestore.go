@@ -22,16 +22,15 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// StoreError is a failure of the store of files, to which the service only leads. It holds
-// neither the address of the file nor a signature.
+// StoreError is a failure of the file store that the service named. It contains neither the address of the file nor a signature.
 type StoreError struct {
 	Host   string
 	Status int    // of the answer; 0 = there was none
-	Reason string // the store's own words, or what is wrong with its answer
+	Reason string // the store's own words, or the problem with its answer
 	Err    error  // of the connection or the context; nil = none
 }
 
-// Error reads like: the file store files.example.com: 403: AccessDenied: Policy expired.
+// Error returns a text such as: the file store files.example.com: 403: AccessDenied: Policy expired.
 func (e *StoreError) Error() string {
 	text := "the file store " + e.Host
 	if e.Status > 0 {
@@ -49,12 +48,12 @@ func (e *StoreError) Error() string {
 // Unwrap returns Err.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// Hint says what to do.
+// Hint returns the next step.
 func (e *StoreError) Hint() string {
 	return "nothing was attached; the service names this store in its answers: check the settings of its file storage"
 }
 
-// Refusal is the store's reason, which other files may share.
+// Refusal returns the store's reason, which other files may share.
 func (e *StoreError) Refusal() string {
 	if e.Status < 400 || e.Status >= 500 {
 		return ""
@@ -62,7 +61,7 @@ func (e *StoreError) Refusal() string {
 	return strconv.Itoa(e.Status) + ": " + e.Reason
 }
 
-// storeAddress checks an address that the service gives.
+// storeAddress checks a store address from the service.
 func (c *Client) storeAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -77,9 +76,8 @@ func (c *Client) storeAddress(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Upload posts a file to the store with the form that the service gave: its url and fields.
-// The store gets no credential, and is no part of the service: its requests count against no
-// limit of the service. Repeating one is harmless, since the form names the object.
+// Upload posts a file to the store with the form from the service: its url and fields. The store gets no credential, and its requests do
+// not count against limits of the service. A repetition is harmless, because the form names the object.
 func (c *Client) Upload(ctx context.Context, form resource.Row, name string, data []byte) error {
 	address, _ := form["url"].(string)
 	fields, _ := form["fields"].(map[string]any)
@@ -98,9 +96,9 @@ func (c *Client) Upload(ctx context.Context, form resource.Row, name string, dat
 		if field != "Content-Type" {
 			secrets = append(secrets, value)
 		}
-		_ = w.WriteField(field, value) // into memory
+		_ = w.WriteField(field, value) // writes to memory
 	}
-	part, _ := w.CreateFormFile("file", name) // the last: what follows it is ignored
+	part, _ := w.CreateFormFile("file", name) // the last part: the store ignores what follows
 	_, _ = part.Write(data)
 	_ = w.Close()
 	header := http.Header{"Content-Type": {w.FormDataContentType()}}
@@ -108,13 +106,13 @@ func (c *Client) Upload(ctx context.Context, form resource.Row, name string, dat
 	return err
 }
 
-// Fetch gets a file from the store, to which a read of the service leads; it has at most so many bytes.
+// Fetch gets a file of at most the given size from the store to which a read of the service redirects.
 func (c *Client) Fetch(ctx context.Context, op *resource.Operation, path string, most int64) ([]byte, error) {
 	call, err := c.prepare(Request{Operation: op, Path: path})
 	if err != nil {
 		return nil, err
 	}
-	call.leads = true
+	call.wantsLocation = true
 	a, err := c.send(ctx, call)
 	if err != nil {
 		return nil, err
@@ -126,7 +124,7 @@ func (c *Client) Fetch(ctx context.Context, op *resource.Operation, path string,
 	return c.askStore(ctx, http.MethodGet, u, http.Header{}, nil, []string{u.RawQuery}, most)
 }
 
-// askStore makes a request to the store, again where that failed for the moment. Redirects are refused.
+// askStore sends a request to the store, and repeats it after a temporary failure. Redirects are refused.
 func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string,
 	most int64,
 ) ([]byte, error) {
@@ -136,7 +134,7 @@ func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header
 		if c.running.Err() != nil {
 			return nil, &StoreError{
 				Host: wire.OneLine(u.Host, maxExcerpt),
-				Err:  context.Cause(c.running), //nolint:contextcheck // it says why the client was stopped
+				Err:  context.Cause(c.running), //nolint:contextcheck // the reason why the client was stopped
 			}
 		}
 		begin := time.Now()
@@ -213,8 +211,8 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	return resp.StatusCode, nil, failed
 }
 
-// storeReason is the store's own words in an answer: code and message of the usual XML, for
-// the rest repeats what was signed, and the signature. Other texts are shown without the form's values.
+// storeReason returns the store's own words in an answer. Of the usual XML it takes code and message, because the other elements repeat
+// what was signed, and the signature. Other texts are shown without the values of the form.
 func storeReason(body []byte, secrets []string) string {
 	var known struct{ Code, Message string }
 	text := string(body)
@@ -223,9 +221,9 @@ func storeReason(body []byte, secrets []string) string {
 			text += ": " + known.Message
 		}
 	}
-	text = wire.Secrets(secrets).Hide(wire.OneLine(text, len(text))) // what OneLine takes out may part a secret
+	text = wire.Secrets(secrets).Hide(wire.OneLine(text, len(text))) // OneLine may remove characters inside a secret
 	if strings.Contains(strings.ToLower(text), "signature=") {
-		return "" // an address with its signature
+		return "" // a signed address
 	}
 	return diag.Truncate(text, maxExcerpt)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// form is what a service hands out for an upload.
+// form is the service's form for an upload.
 func form(url string) resource.Row {
 	return resource.Row{"url": url + "/bucket?X-Amz-Signature=" + signature, "fields": map[string]any{"key": "a/b", "policy": "cG9saWN5", "x-amz-signature": signature}}
 }
@@ -61,7 +61,7 @@ func TestAnUploadIsAFormWithoutTheCredential(t *testing.T) {
 	}
 }
 
-func TestWhatTheStoreAnswersIsNotTrusted(t *testing.T) {
+func TestTheAnswersOfTheStoreAreNotTrusted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		answer   http.HandlerFunc
@@ -113,7 +113,7 @@ func TestWhatTheStoreAnswersIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestAStoreThatTakesTheConnectionOverEndsTheRequest: the bare connection hears neither of the context nor of the time limit.
+// TestAStoreThatTakesTheConnectionOverEndsTheRequest, because a bare connection observes neither the context nor the time limit.
 func TestAStoreThatTakesTheConnectionOverEndsTheRequest(t *testing.T) {
 	t.Parallel()
 	store := listenHTTP(t, takesOver(t))
@@ -131,7 +131,7 @@ func TestAStoreThatTakesTheConnectionOverEndsTheRequest(t *testing.T) {
 	}
 }
 
-// TestAStoreNearerThanTheServiceGetsNothing: the service names it, and could reach through planform what only this machine can.
+// TestAStoreNearerThanTheServiceGetsNothing, because the service names it, and could otherwise reach addresses that only this machine can reach.
 func TestAStoreNearerThanTheServiceGetsNothing(t *testing.T) {
 	t.Parallel()
 	canary := inTurn(status(200, ``))
@@ -153,7 +153,7 @@ func TestAStoreNearerThanTheServiceGetsNothing(t *testing.T) {
 	}
 }
 
-func TestAFormThatLeadsAstrayIsNotUsed(t *testing.T) {
+func TestAFormWithAnUnsafeAddressIsNotUsed(t *testing.T) {
 	t.Parallel()
 	c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
 		cfg.Transport = scripted(func(*http.Request) (*http.Response, error) {
@@ -176,7 +176,7 @@ func TestAFormThatLeadsAstrayIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAFileIsFetchedWhereTheServiceLeads(t *testing.T) {
+func TestAFileIsFetchedFromTheAddressOfTheRedirect(t *testing.T) {
 	t.Parallel()
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key")+r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" || r.URL.Query().Get("s") != signature {
@@ -200,7 +200,7 @@ func TestAFileIsFetchedWhereTheServiceLeads(t *testing.T) {
 	}
 }
 
-// FuzzStoreAnswer holds an upload against anything that a store may say.
+// FuzzStoreAnswer uploads to a store with arbitrary answers.
 func FuzzStoreAnswer(f *testing.F) {
 	for _, body := range []string{"", "<html>", "<Error><Code>AccessDenied</Code><Message>Policy expired</Message></Error>", "<Error><Code>\x1b[2J" + signature, "\xff\u202e", strings.Repeat("<a>", 5000)} {
 		for _, status := range []int{100, 101, 200, 201, 204, 206, 301, 307, 304, 403, 404, 413, 429, 500, 503, 999, 0} {

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// FuzzHeaders holds the waiting against any headers that a service may send with a refusal and with an answer.
+// FuzzHeaders checks the waits for arbitrary headers of a refusal and of an answer.
 func FuzzHeaders(f *testing.F) {
 	for _, after := range []string{"", "0", "-1", "7", "2.5", "1e9", "1e300", "Inf", "NaN", "0x10", "9223372036854775807", "Sat, 01 Jan 2000 00:00:05 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"} {
 		f.Add(429, after, "", "0", "1")
@@ -49,7 +49,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzSecret holds that no row has the secret that an answer shows.
+// FuzzSecret checks that no row contains the secret of an answer.
 func FuzzSecret(f *testing.F) {
 	const id = `"id":"58ca3d9a-4cdc-4cec-a6bd-de60a03fa86f"`
 	for _, body := range []string{

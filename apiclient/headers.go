@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Headers are the answer's headers about the service itself.
+// Headers holds the answer's headers about the service itself.
 type Headers struct {
-	Date      time.Time // the service's clock; zero = not given
-	Remaining int       // requests left in the quota; -1 = not given
-	Reset     time.Time // when the quota is full again; zero = not given
-	RequestID string    // by which the service's own log names the request; "" = not given
+	Date      time.Time // the service's clock; zero = unknown
+	Remaining int       // requests left in the quota; -1 = unknown
+	Reset     time.Time // when the quota is full again; zero = unknown
+	RequestID string    // the name of the request in the service's own log; "" = unknown
 }
 
 func readHeaders(h http.Header) Headers {

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/apiclient"
 )
 
-func TestHeadersGiveClockAndQuota(t *testing.T) {
+func TestHeadersHoldClockAndQuota(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
@@ -44,7 +44,7 @@ func TestHeadersGiveClockAndQuota(t *testing.T) {
 	}
 }
 
-func TestAnAnswerTellsOfAToggledSlash(t *testing.T) {
+func TestAResponseReportsAToggledSlash(t *testing.T) {
 	t.Parallel()
 	c := setup(t, inTurn(status(301, "", "Location", "/plane"+"/api/v1/workspaces/acme/initiatives/labels"), status(200, `[]`), status(200, `[]`)))
 	for _, want := range []bool{true, false} {

@@ -17,7 +17,7 @@ import (
 	"github.com/planform/planform/apiclient"
 )
 
-// forever writes a text until the client has enough of it.
+// forever writes a text until the client closes the connection.
 func forever(w io.Writer, text string) {
 	for {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -26,7 +26,7 @@ func forever(w io.Writer, text string) {
 	}
 }
 
-// compressed is a text as gzip.
+// compressed returns a text as gzip.
 func compressed(tb testing.TB, text string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -38,7 +38,7 @@ func compressed(tb testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// TestHugeAndEndlessAnswersAreCutOff: on reads and on writes, of success and of refusal.
+// TestHugeAndEndlessAnswersAreCutOff covers reads and writes, success and refusal.
 func TestHugeAndEndlessAnswersAreCutOff(t *testing.T) {
 	t.Parallel()
 	const much = `{"id":"x","name":"` + "                                                                "
@@ -92,8 +92,8 @@ func TestHugeAndEndlessAnswersAreCutOff(t *testing.T) {
 	}
 }
 
-// TestAReadIsNotRedirectedToAnotherHostEither: nothing goes there, least of all the credential.
-func TestAReadIsNotRedirectedToAnotherHostEither(t *testing.T) {
+// TestAReadIsNotRedirectedToAnotherHost checks that nothing is sent there, especially not the credential.
+func TestAReadIsNotRedirectedToAnotherHost(t *testing.T) {
 	t.Parallel()
 	elsewhere := inTurn(status(200, `[]`))
 	other := listenHTTP(t, elsewhere)
@@ -116,7 +116,7 @@ func TestAReadIsNotRedirectedToAnotherHostEither(t *testing.T) {
 	}
 }
 
-// TestAConnectionThatIsTakenOverEndsTheRequest: the bare connection hears neither of the context nor of the time limit.
+// TestAConnectionThatIsTakenOverEndsTheRequest, because a bare connection observes neither the context nor the time limit.
 func TestAConnectionThatIsTakenOverEndsTheRequest(t *testing.T) {
 	t.Parallel()
 	for what, number := range map[string]int{"read": 13, "write": 1} {
@@ -146,7 +146,7 @@ func takesOver(tb testing.TB) http.HandlerFunc {
 	}
 }
 
-// stuck is a body that hears of nothing but its end.
+// stuck is a body that blocks until it is closed.
 type stuck chan struct{}
 
 func (s stuck) Read([]byte) (int, error) { <-s; return 0, io.ErrClosedPipe }
@@ -160,7 +160,7 @@ func (s stuck) Close() error {
 	return nil
 }
 
-// TestABodyThatIgnoresTheTimeoutIsClosed: of success and of refusal.
+// TestABodyThatIgnoresTheTimeoutIsClosed covers success and refusal.
 func TestABodyThatIgnoresTheTimeoutIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{200, 400} {
@@ -173,7 +173,7 @@ func TestABodyThatIgnoresTheTimeoutIsClosed(t *testing.T) {
 	}
 }
 
-// TestAListAboveTheMemoryLimitIsAnError: each of its pages is small enough.
+// TestAListAboveTheMemoryLimitIsAnError even if each of its pages is small enough.
 func TestAListAboveTheMemoryLimitIsAnError(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("x", 240<<10)
@@ -193,10 +193,10 @@ func TestAListAboveTheMemoryLimitIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnEchoedCredentialIsNeverShown: wherever it stands, and whatever became of it on the way.
+// TestAnEchoedCredentialIsNeverShown at any place, and in any encoding.
 func TestAnEchoedCredentialIsNeverShown(t *testing.T) {
 	t.Parallel()
-	const half = 12 // characters of it that would be too many
+	const half = 12 // so many characters of it must not remain
 	percent, entities := "", ""
 	for _, c := range []byte(secret) {
 		percent, entities = fmt.Sprintf("%s%%%x", percent, c), fmt.Sprintf("%s&#%d;", entities, c)
@@ -226,9 +226,9 @@ func TestAnEchoedCredentialIsNeverShown(t *testing.T) {
 	for place, answer := range answers {
 		for what, form := range forms {
 			if what == "as entities" && place != "title" && place != "web page" {
-				continue // only a web page says anything with them
+				continue // only a web page has them
 			}
-			for _, length := range []int{0, 70, 90, 130, 145, 450, 480, 490, 1260, 1990} { // around where texts are shortened
+			for _, length := range []int{0, 70, 90, 130, 145, 450, 480, 490, 1260, 1990} { // near the lengths at which texts are shortened
 				for _, filler := range []string{strings.Repeat("x", length), strings.Repeat(" ", length)} {
 					if strings.HasPrefix(place, "location") && strings.HasPrefix(filler, " ") {
 						continue
@@ -250,8 +250,8 @@ func TestAnEchoedCredentialIsNeverShown(t *testing.T) {
 	}
 }
 
-// TestATextThatIsNoIDIsRefusedInAPath: it comes from the service or from a state file, and a proxy may decode it once more.
-func TestATextThatIsNoIDIsRefusedInAPath(t *testing.T) {
+// TestAnInvalidIDInAPathIsRefused, because it comes from the service or a state file, and a proxy may decode it again.
+func TestAnInvalidIDInAPathIsRefused(t *testing.T) {
 	t.Parallel()
 	c := offline(t, func(r *http.Request) (*http.Response, error) {
 		t.Errorf("sent %s", r.URL)
@@ -266,9 +266,9 @@ func TestATextThatIsNoIDIsRefusedInAPath(t *testing.T) {
 	}
 }
 
-// TestAnAnswerWithAWrongIDIsNone: the ID of a create is none, or the answer to a read or a change is about another object. A repeat
-// may bring the right one, where it is harmless.
-func TestAnAnswerWithAWrongIDIsNone(t *testing.T) {
+// TestAnAnswerWithAWrongIDIsAnError: the ID of a create is invalid, or the answer to a read or a change is about another object. A repetition
+// is made if it is harmless.
+func TestAnAnswerWithAWrongIDIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		op       int

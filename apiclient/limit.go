@@ -8,45 +8,43 @@ import (
 	"time"
 )
 
-// limiter holds requests back so that the service's quota is fully used and almost no
-// request is refused. All requests of a client share it.
+// limiter delays requests so that the service's quota is fully used and almost no request is refused. All requests of a client share it.
 //
-// The service accepts a number of requests in any 60 seconds. Each counted answer gives
-// the rest of the quota (X-RateLimit-Remaining), and a refusal the seconds until the
-// oldest counted request leaves the window (Retry-After). The quota itself is not
-// announced, and other programs may use the same key. So the limiter
+// The service accepts a number of requests in any 60 seconds. Each counted answer shows the remaining quota (X-RateLimit-Remaining), and a
+// refusal the seconds until the oldest counted request leaves the window (Retry-After). The size of the quota is not announced, and other
+// programs may use the same key. So the limiter
 //
-//   - takes the rest from the last answer, less the requests under way;
-//   - keeps a log of the client's own requests, each of which frees a place after a minute;
-//   - sends one more request when no place is free and the log expects none soon: its
-//     Retry-After tells when another program's place is free. It does not if the last
+//   - takes the remainder from the last answer, less the requests under way;
+//   - keeps a log of the client's own requests; each frees a place after a minute;
+//   - sends one more request if no place is free and the log expects none soon, because its
+//     Retry-After shows when a place of another program is free. It does not if the last
 //     refusal matched the log;
 //   - after a refusal waits for Retry-After, then sends one request, and the others
 //     according to its answer.
 //
-// A service that does not announce the rest gets requests without limit until it refuses
+// If a service does not announce the remainder, requests are not limited until it refuses one. After that the log decides.
 // one; from then on the log decides.
 type limiter struct {
 	notify   func(wait time.Duration)
-	interval time.Duration // between requests, for the configured cap; 0 = none
+	interval time.Duration // between requests, for the configured limit; 0 = none
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed when a request ends
 	inflight  map[*slot]struct{}
-	answered  bool      // an answer has come
-	since     time.Time // the first answer
-	known     bool      // there is a quota
-	announces bool      // answers give the rest of the quota
+	answered  bool      // an answer was received
+	since     time.Time // time of the first answer
+	known     bool      // the service has a quota
+	announces bool      // answers show the remaining quota
 	free      int       // places left; negative while requests are under way
 	log       []entry   // counted requests that are still in the window, oldest first
 	trusted   bool      // the last refusal matched the log
 
-	capped         time.Time // the cap allows nothing before
+	capped         time.Time // the configured limit allows nothing before
 	blocked        time.Time // the service allows nothing before
-	probing        bool      // after a refusal, until an answer comes that is none
+	probing        bool      // from a refusal until the next other answer
 	refusals       int       // in a row
 	refusedAt      time.Time
-	announcedUntil time.Time // the end of the wait reported last
+	announcedUntil time.Time // end of the wait that was reported last
 }
 
 // entry is a counted request. The service counted it between the two times.
@@ -56,16 +54,16 @@ type entry struct{ sent, answered time.Time }
 type slot struct {
 	l    *limiter
 	sent time.Time
-	low  int // the least rest in answers that came meanwhile
+	low  int // the smallest remainder in answers that came in the meantime
 }
 
 const (
-	window       = time.Minute     // for which a request counts
+	window       = time.Minute     // how long a request counts
 	usualQuota   = 60              // requests a minute
 	startWidth   = 4               // requests under way until the first answer
-	nearEnough   = 2 * time.Second // a wait that is not worth a refused request
+	nearEnough   = 2 * time.Second // waits shorter than this are not worth a refused request
 	unknown      = math.MaxInt
-	firstPause   = 2 * time.Second // after a refusal without a Retry-After; after each further one it doubles
+	firstPause   = 2 * time.Second // after a refusal without a Retry-After; it doubles after each further one
 	maxDoublings = 4
 )
 
@@ -77,9 +75,8 @@ func newLimiter(perMinute float64, notify func(time.Duration)) *limiter {
 	return l
 }
 
-// acquire waits for permission to send a request. It returns errPause and the
-// pause if the service asked for one that lasts longer than maxWait, and the
-// context's error if that ends first.
+// acquire waits for permission to send a request. It returns errPause and the pause if the service asked for a pause longer than maxWait,
+// and the context's error if that ends first.
 func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, time.Duration, error) {
 	for {
 		if ctx.Err() != nil {
@@ -93,7 +90,7 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 			return l.grant(now), 0, nil
 		}
 		pause, changed := l.blocked.Sub(now), l.changed
-		// While requests are under way their answers may end the wait at any time.
+		// While requests are under way, their answers may end the wait at any time.
 		end, sure := now.Add(wait), pause > 0 || l.capped.After(now) || len(l.inflight) == 0
 		tell := sure && wait >= notWorthTelling && wait < unknown && !end.Before(l.announcedUntil.Add(notWorthTelling)) &&
 			pause <= max(0, maxWait)
@@ -124,8 +121,8 @@ func (l *limiter) hasAnswered() bool {
 	return l.answered
 }
 
-// quota is how many requests may be sent at once, and in any minute; 0 a minute = no limit is known. Until a whole minute
-// shows what the service leaves to this client, it is the usual limit at least.
+// quota returns the number of requests that may be sent now, and in a minute; 0 in a minute = no known limit. Until a whole minute shows
+// how much the service leaves to this client, it is at least the usual limit.
 func (l *limiter) quota() (free, perMinute int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,15 +164,15 @@ func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	case l.free > 0 && !l.probing:
 		return 0, true
 	case len(l.inflight) > 0:
-		return next, false // wait for its answer or the log
+		return next, false // wait for its answer, or for the log
 	case l.probing, !l.announces && now.Sub(l.refusedAt) > 2*window:
 		return 0, true
-	default: // send one request to learn the rest, unless the log is reliable
+	default: // send one request to learn the remainder, unless the log is reliable
 		return next, next > nearEnough && !l.trusted || next == unknown
 	}
 }
 
-// nextPlace is the time until the log frees a place.
+// nextPlace returns the time until the log frees a place.
 func (l *limiter) nextPlace(now time.Time) time.Duration {
 	if len(l.log) == 0 {
 		return unknown
@@ -193,20 +190,19 @@ func (l *limiter) grant(now time.Time) *slot {
 	return s
 }
 
-// end takes the slot back, and wakes those who wait once the limiter is unlocked.
-func (l *limiter) end(s *slot) {
+// release takes the slot back, and wakes waiting callers once the limiter is unlocked.
+func (l *limiter) release(s *slot) {
 	delete(l.inflight, s)
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// answered evaluates the answer to the slot's request; left is the rest of the quota, or
-// -1. It must be called once, before drop.
+// answered evaluates the answer to the slot's request; left is the remaining quota, or -1. It must be called once, before drop.
 func (s *slot) answered(status, left int, h http.Header) {
 	l, now := s.l, time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end(s)
+	l.release(s)
 	if !l.answered {
 		l.answered, l.since = true, now
 	}
@@ -225,8 +221,7 @@ func (s *slot) answered(status, left int, h http.Header) {
 	l.log = append(l.log, entry{s.sent, now})
 }
 
-// drop ends a slot whose request got no answer. The place stays taken until the answer to
-// another request says otherwise. After answered it does nothing.
+// drop ends a slot whose request got no answer. The place stays taken until another answer corrects it. After answered it does nothing.
 func (s *slot) drop() {
 	l := s.l
 	l.mu.Lock()
@@ -234,14 +229,13 @@ func (s *slot) drop() {
 	if _, pending := l.inflight[s]; !pending {
 		return
 	}
-	l.end(s)
+	l.release(s)
 	if !l.announces {
 		l.log = append(l.log, entry{s.sent, time.Now()})
 	}
 }
 
-// count takes the rest of the quota from an answer. Answers to concurrent requests come in
-// any order; the least rest among them counts.
+// count takes the remaining quota from an answer. Answers to concurrent requests come in any order; the smallest remainder counts.
 func (l *limiter) count(now time.Time, s *slot, left int) {
 	for other := range l.inflight {
 		other.low = min(other.low, left)
@@ -260,7 +254,7 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 		other.low = 0
 	}
 	l.known, l.probing, l.free = true, true, 0
-	if s.sent.After(l.refusedAt) { // else one of several refused at the same time
+	if s.sent.After(l.refusedAt) { // otherwise the refusal belongs to several simultaneous ones
 		l.refusals++
 		l.refusedAt = now
 	}

@@ -17,18 +17,18 @@ import (
 	"github.com/planform/planform/apiclient"
 )
 
-// rules are those of a service's rate limit.
+// rules describes a service's rate limit.
 type rules struct {
 	size    int
 	window  time.Duration
 	latency time.Duration
 	silent  bool // no X-RateLimit-Remaining
-	mute    bool // no Retry-After either
-	fixed   bool // the window does not slide but starts anew
-	shared  bool // with each request another client makes one too
+	mute    bool // also no Retry-After
+	fixed   bool // the window does not slide but restarts
+	shared  bool // another client makes a request with each one
 }
 
-// quota is a service with a sliding window, as the recordings show it.
+// quota is a service with the sliding window of the recordings.
 type quota struct {
 	rules
 
@@ -46,7 +46,7 @@ func (q *quota) RoundTrip(r *http.Request) (*http.Response, error) {
 	pass(half)
 	resp := q.answer(r)
 	pass(q.latency - half)
-	if q.latency > 0 { // no two answers arrive at once, so that no schedule decides which is first
+	if q.latency > 0 { // answers never arrive at the same moment, so that their order is fixed
 		pass(time.Duration(q.arrived.Add(1)%1000) * time.Microsecond)
 	}
 	if err := r.Context().Err(); err != nil {
@@ -94,7 +94,7 @@ func (q *quota) answer(*http.Request) *http.Response {
 	return resp
 }
 
-// use makes requests from a number of workers and gives the time that passed.
+// use makes requests from several workers, and returns the elapsed time.
 func use(t *testing.T, q http.RoundTripper, requests, workers int, change ...func(*apiclient.Config)) time.Duration {
 	t.Helper()
 	c := offline(t, q.RoundTrip, append(change, func(cfg *apiclient.Config) {
@@ -125,7 +125,7 @@ func use(t *testing.T, q http.RoundTripper, requests, workers int, change ...fun
 
 func TestTheQuotaIsUsedFully(t *testing.T) {
 	t.Parallel()
-	// The floor is what a client that knew everything beforehand would need.
+	// The floor is the time that a client with full knowledge would need.
 	tests := []struct {
 		name       string
 		quota      rules
@@ -155,7 +155,7 @@ func TestTheQuotaIsUsedFully(t *testing.T) {
 						q := &quota{rules: test.quota}
 						q.latency = latency
 						took := use(t, q, test.requests, workers)
-						// What the requests themselves take is not the limiter's fault.
+						// The duration of the requests themselves does not count.
 						serial := latency.Seconds() * float64(min(test.requests, q.size)) / float64(workers)
 						limit := test.floor*test.within + serial
 						if seconds(took) > limit {
@@ -174,7 +174,7 @@ func TestTheQuotaIsUsedFully(t *testing.T) {
 
 func TestTheQuotaIsSharedWithOtherPrograms(t *testing.T) {
 	t.Parallel()
-	// Places that an earlier run took at the given times before this one.
+	// An earlier run took places at the given times before this run.
 	before := func(q *quota, taken map[time.Duration]int) {
 		now := time.Now()
 		for _, ago := range []time.Duration{55 * time.Second, 50 * time.Second, 30 * time.Second, 5 * time.Second} {
@@ -391,7 +391,7 @@ func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {
 func TestTheCapOnRequestsHolds(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		from, until time.Duration // of a time in which all is refused
+		from, until time.Duration // a period in which every request is refused
 		least, most float64       // seconds
 	}{
 		"by itself":     {0, 0, 119, 121},
@@ -440,16 +440,16 @@ func TestARateIsANumberAndAUnit(t *testing.T) {
 	}
 }
 
-// TestTheQuotaIsToldToWhoCountsWithIt has quotas that the client learns of, and one that it does not.
-func TestTheQuotaIsToldToWhoCountsWithIt(t *testing.T) {
+// TestQuotaReturnsWhatTheClientHasLearned covers announced quotas, and one that is not announced.
+func TestQuotaReturnsWhatTheClientHasLearned(t *testing.T) {
 	t.Parallel()
 	type told struct{ Free, PerMinute int }
 	for name, test := range map[string]struct {
 		quota rules
-		ask   float64 // requests a minute that the client allows itself
+		ask   float64 // configured requests in a minute
 		after int     // requests
-		first told    // once they are answered
-		later told    // half a minute after a whole one, with as many requests again
+		first told    // after their answers
+		later told    // half a minute after a whole minute, after as many further requests
 	}{
 		"none":          {quota: rules{size: 1000, silent: true}, after: 10},
 		"the usual one": {quota: rules{size: 60}, after: 10, first: told{50, 60}, later: told{50, 60}},

@@ -19,10 +19,10 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// id is the n-th UUID.
+// id returns the n-th UUID.
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// records are rows from, to-1 as JSON.
+// records returns the rows from, to-1 as JSON.
 func records(from, to int) string {
 	rows := make([]string, 0, max(0, to-from))
 	for n := from; n < to; n++ {
@@ -31,7 +31,7 @@ func records(from, to int) string {
 	return "[" + strings.Join(rows, ",") + "]"
 }
 
-// asked reads a number of the query.
+// asked returns a number of the query.
 func asked(q url.Values, name string, otherwise int) int {
 	n, err := strconv.Atoi(q.Get(name))
 	if err != nil {
@@ -40,10 +40,10 @@ func asked(q url.Values, name string, otherwise int) int {
 	return n
 }
 
-// pager answers a query of a list with a status and a body.
+// pager returns the status and body for a query of a list.
 type pager func(q url.Values) (int, string)
 
-// cursors is how the running server pages.
+// cursors pages like the real server.
 func cursors(total int) pager {
 	return func(q url.Values) (int, string) {
 		size := asked(q, "per_page", 1000)
@@ -63,7 +63,7 @@ func cursors(total int) pager {
 	}
 }
 
-// offsets is how the contract pages: limit and offset, in a wrapper with %s for the rows and, if it has one, %d for a count.
+// offsets pages like the contract: limit and offset, in a wrapper with %s for the rows and, if it has one, %d for a count.
 func offsets(total, most int, wrapper string, count func(total, rows int) int) pager {
 	return func(q url.Values) (int, string) {
 		size := min(asked(q, "limit", 50), most)
@@ -296,7 +296,7 @@ func TestTheCallersQueryIsKept(t *testing.T) {
 
 func TestRowsThatMoveBetweenPagesAreReturnedOnce(t *testing.T) {
 	t.Parallel()
-	// Newest first, and one is added before each further page: the last row of a page comes again on the next.
+	// A newer row is added before each further page, so the last row of a page is repeated on the next page.
 	for name, service := range map[string]func(added, skip int) string{
 		"offset": func(added, skip int) string { return records(skip-added, min(skip-added+100, 250)) },
 		"cursor": func(added, skip int) string {
@@ -420,7 +420,7 @@ func TestATooLargePageIsReadInSmallerOnes(t *testing.T) {
 	}
 }
 
-func TestReadingOfAListCanEndAfterAnyPage(t *testing.T) {
+func TestReadingAListCanStopAfterAnyPage(t *testing.T) {
 	t.Parallel()
 	var queries []string
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -504,7 +504,7 @@ func TestAReadCanAskForSomeFields(t *testing.T) {
 	}
 }
 
-// FuzzList holds the reading of lists against anything that a server may say, twice in a row.
+// FuzzList reads lists from a server with arbitrary answers, twice.
 func FuzzList(f *testing.F) {
 	for _, body := range []string{
 		records(0, 3), `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":"2:1:0"}`, `{"results":[],"count":0}`,
@@ -559,7 +559,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// FuzzErrorBody holds the reading of errors against anything that a server may say.
+// FuzzErrorBody reads arbitrary bodies of errors.
 func FuzzErrorBody(f *testing.F) {
 	for _, r := range complaints(f) {
 		f.Add(r.Status, r.ContentType, r.Body)
@@ -588,14 +588,14 @@ func FuzzErrorBody(f *testing.F) {
 	})
 }
 
-// TestPagesGetSmallerAfterOneThatTakesTooLong: of a service that delivers so many
-// rows in time, every row comes once, and the next list begins with small pages.
+// TestPagesGetSmallerAfterOneThatTakesTooLong uses a service that delivers only some
+// rows in time. Every row comes once, and the next list begins with small pages.
 func TestPagesGetSmallerAfterOneThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		most  func(page int) int // rows that come in time
 		rows  int
-		sizes string // that are asked for in turn by the first list
+		sizes string // in the order of the requests of the first list
 	}{
 		"from the beginning":  {func(int) int { return 300 }, 700, "1000 250 250 250"},
 		"twice":               {func(int) int { return 70 }, 130, "1000 250 62 62 62"},

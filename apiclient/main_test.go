@@ -24,7 +24,7 @@ const (
 	itemID    = "58ca3d9a-4cdc-4cec-a6bd-de60a03fa86f"
 )
 
-// documented is the contract's operation of that number.
+// documented returns the contract's operation of that number.
 func documented(tb testing.TB, number int) *resource.Operation {
 	tb.Helper()
 	for _, op := range resource.Operations() {
@@ -36,7 +36,7 @@ func documented(tb testing.TB, number int) *resource.Operation {
 	return nil
 }
 
-// wider is a read of the wider API.
+// wider returns a read of the wider API.
 func wider(tb testing.TB, path string) *resource.Operation {
 	tb.Helper()
 	for _, op := range resource.Operations() {
@@ -48,7 +48,7 @@ func wider(tb testing.TB, path string) *resource.Operation {
 	return nil
 }
 
-// params has a value for every parameter.
+// params returns a value for every parameter.
 func params(op *resource.Operation) map[string]string {
 	values := map[string]string{}
 	for _, name := range op.Params() {
@@ -65,7 +65,7 @@ func params(op *resource.Operation) map[string]string {
 	return values
 }
 
-// request is a call of the operation with something in every place.
+// request returns a call of the operation with a value for every parameter.
 func request(op *resource.Operation) apiclient.Request {
 	req := apiclient.Request{Operation: op, Params: params(op)}
 	if op.Writes() && op.Method != http.MethodDelete {
@@ -74,7 +74,7 @@ func request(op *resource.Operation) apiclient.Request {
 	return req
 }
 
-// setup starts a server below a path that is not the root and a client of it. The
+// setup starts a server below a path that is not the root, and its client. The
 // handler sees paths without that root.
 func setup(tb testing.TB, handler http.Handler, change ...func(*apiclient.Config)) *apiclient.Client {
 	tb.Helper()
@@ -106,7 +106,7 @@ func client(tb testing.TB, base string, change ...func(*apiclient.Config)) *apic
 	return c
 }
 
-// answers gives one answer to each request in turn, and the last to all that follow.
+// answers sends one answer for each request in turn, and the last one for all further requests.
 type answers struct {
 	mu   sync.Mutex
 	list []http.HandlerFunc
@@ -130,7 +130,7 @@ func (a *answers) requests() []string {
 	return append([]string(nil), a.seen...)
 }
 
-// status answers with a status, a body and headers given as name, value, ...
+// status sends a status, a body and headers given as name, value, ...
 func status(code int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		kind := "application/json"
@@ -146,7 +146,7 @@ func status(code int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// scripted is a service without a network: for tests on a fake clock.
+// scripted is a service without a network, for tests with a fake clock.
 type scripted func(*http.Request) (*http.Response, error)
 
 func (f scripted) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -159,7 +159,7 @@ func reply(code int, body string, headers ...string) *http.Response {
 	return &http.Response{StatusCode: code, Header: h, Body: io.NopCloser(bytes.NewBufferString(body))}
 }
 
-// offline is a client of a scripted service.
+// offline returns a client of a scripted service.
 func offline(tb testing.TB, service scripted, change ...func(*apiclient.Config)) *apiclient.Client {
 	tb.Helper()
 	return client(tb, "https://plane.example.com", append([]func(*apiclient.Config){func(cfg *apiclient.Config) {
@@ -168,13 +168,13 @@ func offline(tb testing.TB, service scripted, change ...func(*apiclient.Config))
 	}}, change...)...)
 }
 
-// pass lets time pass, on the fake clock of a test.
+// pass advances the fake clock of a test.
 func pass(d time.Duration) { <-time.After(d) }
 
-// seconds is a duration as a number, for messages.
+// seconds returns a duration as a number, for messages.
 func seconds(d time.Duration) float64 { return d.Seconds() }
 
-// listenHTTP starts a server and gives its address.
+// listenHTTP starts a server and returns its address.
 func listenHTTP(tb testing.TB, handler http.Handler) string {
 	tb.Helper()
 	server := httptest.NewServer(handler)
@@ -182,7 +182,7 @@ func listenHTTP(tb testing.TB, handler http.Handler) string {
 	return server.URL
 }
 
-// containsPlain reports whether a text contains another and nothing that steers a terminal.
+// containsPlain reports whether a text contains another, and no control characters for a terminal.
 func containsPlain(text, part string) bool {
 	return strings.Contains(text, part) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -18,24 +18,24 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// proximity is how near to this machine an address is. The service names the store of files, and must not reach through
-// planform what it cannot reach itself: a store is used where it is no nearer than the service.
+// proximity ranks addresses by their nearness to this machine. The service names the file store, and must not use planform to reach
+// addresses that it cannot reach itself. So a store may not be nearer than the service.
 type proximity int32
 
 const (
 	public    proximity = iota
-	private             // of a local network
-	linkLocal           // of the local network segment, or where clouds hand out the credentials of a machine
+	private             // in a private network
+	linkLocal           // in the local network segment, or an address where clouds give a machine its credentials
 	onMachine           // loopback
 )
 
-// mayName reports whether a service may name a store there.
-func (p proximity) mayName(store proximity) bool {
+// allows reports whether a service at p may name a store.
+func (p proximity) allows(store proximity) bool {
 	return store == p || store == public || store == private && p != public
 }
 
-// embedded returns the IPv4 address that an IPv6 address stands for.
-func embedded(a netip.Addr) netip.Addr {
+// embeddedIPv4 returns the IPv4 address that an IPv6 address embeds, or the address itself.
+func embeddedIPv4(a netip.Addr) netip.Addr {
 	b := a.As16()
 	for prefix, at := range map[string]int{"64:ff9b::/96": 12, "::/96": 12, "::ffff:0:0:0/96": 12, "2002::/16": 2} {
 		if netip.MustParsePrefix(prefix).Contains(a) && a != netip.IPv6Loopback() && a != netip.IPv6Unspecified() {
@@ -45,31 +45,31 @@ func embedded(a netip.Addr) netip.Addr {
 	return a
 }
 
-// within reports whether one of the ranges contains an address.
-func within(a netip.Addr, ranges ...string) bool {
+// inRanges reports whether one of the ranges contains an address.
+func inRanges(a netip.Addr, ranges ...string) bool {
 	return slices.ContainsFunc(ranges, func(r string) bool { return netip.MustParsePrefix(r).Contains(a) })
 }
 
 func proximityOf(a netip.Addr) proximity {
-	a = embedded(a.Unmap().WithZone(""))
+	a = embeddedIPv4(a.Unmap().WithZone(""))
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():
 		return onMachine
 	case !a.IsGlobalUnicast(), // link-local, multicast, broadcast
-		within(a, "fec0::/10", "64:ff9b:1::/48", "192.0.0.0/24"),
-		within(a, "100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:42::42/128"): // of clouds
+		inRanges(a, "fec0::/10", "64:ff9b:1::/48", "192.0.0.0/24"),
+		inRanges(a, "100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:42::42/128"): // of clouds
 		return linkLocal
-	case a.IsPrivate(), within(a, "0.0.0.0/8", "100.64.0.0/10", "198.18.0.0/15", "240.0.0.0/4", "2001::/32", "100::/64"):
+	case a.IsPrivate(), inRanges(a, "0.0.0.0/8", "100.64.0.0/10", "198.18.0.0/15", "240.0.0.0/4", "2001::/32", "100::/64"):
 		return private
 	default:
 		return public
 	}
 }
 
-// nearness is the least distance at which the service was met.
+// nearness holds the nearest proximity at which the service was seen.
 type nearness struct{ nearest atomic.Int32 }
 
-// observe notes an address of the service; a name that is not this machine's own tells nothing.
+// observe records an address of the service. A name does not count, except a name of this machine.
 func (n *nearness) observe(host string) {
 	p := public
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -81,8 +81,8 @@ func (n *nearness) observe(host string) {
 	}
 }
 
-// watch notes to which address each connection to the service leads. One to a proxy tells nothing.
-func (n *nearness) watch(service string, dial wire.DialFunc) wire.DialFunc {
+// observeDials records the address of each connection to the service. Connections to a proxy do not count.
+func (n *nearness) observeDials(service string, dial wire.DialFunc) wire.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err == nil && addr == service {
@@ -94,8 +94,8 @@ func (n *nearness) watch(service string, dial wire.DialFunc) wire.DialFunc {
 	}
 }
 
-// guard refuses a connection to a store that is nearer than the service. It sees the address to which the name was
-// resolved, immediately before the connection is made.
+// guard refuses a connection to a store that is nearer than the service. It gets the resolved address, immediately before the connection is
+// made.
 func (n *nearness) guard(_ context.Context, _, addr string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -104,10 +104,10 @@ func (n *nearness) guard(_ context.Context, _, addr string, _ syscall.RawConn) e
 	return n.check(host)
 }
 
-// endsInNumber matches an address of IPv4 in any form, such as 0x7f.1, and no name.
+// endsInNumber matches an IPv4 address in any form, such as 0x7f.1, and no name.
 var endsInNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 
-// check refuses an address of a store, in whatever form a resolver takes for one. Any other name is judged when it is resolved.
+// check refuses the address of a store, in any form that a resolver accepts. A name is checked when it is resolved.
 func (n *nearness) check(host string) error {
 	plain, err := idna.Lookup.ToASCII(host) // as net/http sends it
 	if err != nil {
@@ -123,28 +123,28 @@ func (n *nearness) check(host string) error {
 	if err != nil {
 		return nil //nolint:nilerr // a name
 	}
-	if p := proximityOf(a); !proximity(n.nearest.Load()).mayName(p) {
+	if p := proximityOf(a); !proximity(n.nearest.Load()).allows(p) {
 		return &tooNearError{a, p}
 	}
 	return nil
 }
 
-// tooNearError is the refusal of an address that the service names.
+// tooNearError is the refusal of a store address.
 type tooNearError struct {
-	address netip.Addr
-	where   proximity
+	address   netip.Addr
+	proximity proximity
 }
 
 func (e *tooNearError) Error() string {
 	where := map[proximity]string{
 		private: "in a private network", linkLocal: "in the local network segment",
 		onMachine: "on this machine",
-	}[e.where]
+	}[e.proximity]
 	return fmt.Sprintf("its address %s is %s, where the service itself is not: nothing is sent there", e.address, where)
 }
 
-// storeTransport is the transport for a request to the store: by the proxy that the environment names for it, which
-// resolves the name, or else one that checks the address.
+// storeTransport returns the transport for a request to the store: the proxy of the environment, which resolves the name, or otherwise a
+// transport that checks the address.
 func (c *Client) storeTransport(req *http.Request) (http.RoundTripper, error) {
 	t, ok := c.transport.(*http.Transport)
 	if !ok || t.Proxy == nil || c.store == c.transport {

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestAnAddressIsNearByItsRange(t *testing.T) {
+func TestTheRangeOfAnAddressDecidesItsNearness(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]proximity{
 		"192.0.2.1": public, "8.8.8.8": public, "2001:db8::1": public,
@@ -26,7 +26,7 @@ func TestAnAddressIsNearByItsRange(t *testing.T) {
 		"::ffff:100.100.100.200": linkLocal, "64:ff9b::192.0.0.192": linkLocal, "198.17.255.255": public, "192.0.1.1": public, "64:ff9b:2::1": public,
 		"::ffff:0:127.0.0.1": onMachine, "::ffff:0:169.254.169.254": linkLocal, "::ffff:0:8.8.8.8": public,
 		"127.0.0.1": onMachine, "127.9.9.9": onMachine, "::1": onMachine, "0.0.0.0": onMachine, "::": onMachine,
-		// IPv6 addresses that stand for one of IPv4
+		// IPv6 addresses that embed an IPv4 address
 		"::ffff:127.0.0.1": onMachine, "::127.0.0.1": onMachine, "64:ff9b::169.254.169.254": linkLocal, "2002:0a00:0001::1": private, "64:ff9b::8.8.8.8": public,
 	} {
 		if got := proximityOf(netip.MustParseAddr(address)); got != want {
@@ -35,7 +35,7 @@ func TestAnAddressIsNearByItsRange(t *testing.T) {
 	}
 }
 
-func TestAServiceNamesStoresThatAreNoNearerThanItself(t *testing.T) {
+func TestAStoreMayNotBeNearerThanTheService(t *testing.T) {
 	t.Parallel()
 	for service, stores := range map[proximity][]proximity{
 		public: {public}, private: {public, private}, linkLocal: {public, private, linkLocal}, onMachine: {public, private, onMachine},
@@ -45,14 +45,14 @@ func TestAServiceNamesStoresThatAreNoNearerThanItself(t *testing.T) {
 			allowed[store] = true
 		}
 		for store := public; store <= onMachine; store++ {
-			if got := service.mayName(store); got != allowed[store] {
+			if got := service.allows(store); got != allowed[store] {
 				t.Errorf("a service at %d names a store at %d: %t", service, store, got)
 			}
 		}
 	}
 }
 
-func TestAnAddressInAnyFormIsJudgedBeforeAProxyResolvesIt(t *testing.T) {
+func TestAnAddressInAnyFormIsCheckedBeforeAProxyResolvesIt(t *testing.T) {
 	t.Parallel()
 	for host, refused := range map[string]bool{
 		"2130706433": true, "0x7f000001": true, "0X7F.1": true, "017700000001": true, "0177.0.0.1": true, "127.1": true, "127.0.1": true, "127.0.0.0x1": true,
@@ -79,13 +79,13 @@ func TestAnAddressInAnyFormIsJudgedBeforeAProxyResolvesIt(t *testing.T) {
 	}
 }
 
-func TestAServiceIsWhereItsConnectionsLead(t *testing.T) {
+func TestTheNearnessOfAServiceFollowsFromItsConnections(t *testing.T) {
 	t.Parallel()
 	there := httptest.NewServer(http.NotFoundHandler())
 	defer there.Close()
 	for to, refused := range map[string]bool{"plane.example.com:80": false, "proxy.example.com:3128": true} {
 		var n nearness
-		conn, err := n.watch("plane.example.com:80", func(ctx context.Context, network, _ string) (net.Conn, error) {
+		conn, err := n.observeDials("plane.example.com:80", func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, there.Listener.Addr().String())
 		})(t.Context(), "tcp", to)
 		if err != nil {
@@ -98,8 +98,8 @@ func TestAServiceIsWhereItsConnectionsLead(t *testing.T) {
 	}
 }
 
-// TestAServiceBehindAProxyNamesNoStoreOnThisMachine: that the proxy is there says nothing about the service. It also leads to
-// the store by a redirect.
+// TestAServiceBehindAProxyNamesNoStoreOnThisMachine, because the nearness of the proxy does not count. It covers
+// redirects to the store too.
 func TestAServiceBehindAProxyNamesNoStoreOnThisMachine(t *testing.T) {
 	t.Parallel()
 	canary := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("the canary got %s", r.URL) }))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ParseRate reads a cap such as "50/m", "10/s" or "3000/h". The result is in requests per minute.
+// ParseRate parses a limit such as "50/m", "10/s" or "3000/h" into requests in a minute.
 func ParseRate(text string) (perMinute float64, err error) {
 	number, unit, ok := strings.Cut(strings.TrimSpace(text), "/")
 	n, numErr := strconv.ParseFloat(number, 64)
@@ -28,10 +28,10 @@ func ParseRate(text string) (perMinute float64, err error) {
 	}
 }
 
-// errPause is the error of a request that was not sent because the service asked for too long a pause.
+// errPause is the error of a request that was not sent because the service asked for a pause that is too long.
 var errPause = errors.New("it has to wait")
 
-// waitForQuota waits until the configured cap and the service's quota allow a request.
+// waitForQuota waits until the configured limit and the service's quota allow a request.
 func (c *Client) waitForQuota(ctx context.Context, call *call, maxWait time.Duration) (*slot, *Error) {
 	ctx, release := c.untilStopped(ctx)
 	defer release()

@@ -14,20 +14,19 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// errToggleSlash says that the service expects the same request with, or without, a
-// trailing slash in the path.
+// errToggleSlash means that the service expects the same request with the other form of the path's trailing slash.
 var errToggleSlash = errors.New("the service wants the other form of the path")
 
-// attempt sends the call, and again with the slash of its path toggled if the service asks for that. Whatever it answers then
-// tells which form it takes.
-func (c *Client) attempt(ctx context.Context, call *call, maxWait time.Duration) (*answer, *Error) {
-	toggled := c.learned.toggles(call.op)
-	a, err := c.once(ctx, call, toggled, maxWait)
+// sendWithSlash sends the call, and repeats it with the other form of the trailing slash if the service asks for it. The final answer shows
+// which form the service takes.
+func (c *Client) sendWithSlash(ctx context.Context, call *call, maxWait time.Duration) (*answer, *Error) {
+	toggled := c.learned.takesToggled(call.op)
+	a, err := c.sendOnce(ctx, call, toggled, maxWait)
 	if err == nil || !errors.Is(err.Err, errToggleSlash) {
 		return a, err
 	}
 	call.redirected = true
-	a, err = c.once(ctx, call, !toggled, maxWait)
+	a, err = c.sendOnce(ctx, call, !toggled, maxWait)
 	switch {
 	case err != nil && errors.Is(err.Err, errToggleSlash):
 		err.Err = errors.New("redirected to and fro between the path with and without a slash at its end")
@@ -37,7 +36,7 @@ func (c *Client) attempt(ctx context.Context, call *call, maxWait time.Duration)
 	return a, err
 }
 
-// judgeRedirect is the error of a 3xx answer: errToggleSlash, or why it is not followed. Quoted texts are redacted by hide.
+// judgeRedirect returns the error of a 3xx answer: errToggleSlash, or the reason why it is not followed. Quoted texts are redacted by hide.
 func judgeRedirect(base, from *url.URL, status int, location string, hide func(string) string) error {
 	if location == "" {
 		return errors.New("redirected, but the answer does not say where to")
@@ -61,15 +60,15 @@ func judgeRedirect(base, from *url.URL, status int, location string, hide func(s
 	case to.RawQuery != from.RawQuery && to.RawQuery != "":
 		return fmt.Errorf("redirected to %q, which asks for something else", shown)
 	case to.EscapedPath() == toggled, to.EscapedPath() == strings.TrimPrefix(toggled, base.EscapedPath()):
-		// A service behind a proxy may not know the beginning of its paths. Nothing is sent to
-		// the path in the answer anyway, only to the known one with its slash toggled.
+		// A service behind a proxy may not know the beginning of its paths. The path in the answer is never requested, only the known path
+		// with its slash toggled.
 		return errToggleSlash
 	default:
 		return fmt.Errorf("redirected to %q, which is not the same path; is the base URL right?", shown)
 	}
 }
 
-// address is host and port.
+// address returns host and port.
 func address(u *url.URL) string {
 	port := u.Port()
 	switch {
@@ -82,7 +81,7 @@ func address(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// toggleSlash adds the trailing slash, or takes it away.
+// toggleSlash adds or removes the trailing slash.
 func toggleSlash(path string) string {
 	if p, ok := strings.CutSuffix(path, "/"); ok {
 		return p
@@ -90,16 +89,16 @@ func toggleSlash(path string) string {
 	return path + "/"
 }
 
-// toggles reports whether the operation's paths need the other form, as far as known.
-func (l *learned) toggles(op *resource.Operation) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.slash[op]
+// takesToggled reports whether the operation's paths are known to need the other form.
+func (le *learned) takesToggled(op *resource.Operation) bool {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	return le.slash[op]
 }
 
 // setToggle remembers which form of an operation's paths the service accepts.
-func (l *learned) setToggle(op *resource.Operation, toggled bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.slash[op] = toggled
+func (le *learned) setToggle(op *resource.Operation, toggled bool) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.slash[op] = toggled
 }

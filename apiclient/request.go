@@ -22,29 +22,28 @@ import (
 type Request struct {
 	Operation *resource.Operation
 	Params    map[string]string // without workspace_slug; UUIDs are sent in lower case
-	Path      string            // as [Client.Path] gives it, instead of Params
+	Path      string            // from [Client.Path], instead of Params
 	Query     url.Values
 	Body      []byte // JSON; nil = none
-	// Again, unless nil, is called before a create is repeated that may have been done although it was refused for the moment.
-	// An error ends the call, which returns it.
+	// Again, unless nil, is called before a create is repeated that may have been done although it was refused temporarily. Its error ends
+	// the call.
 	Again func(context.Context) error
 }
 
-// call is a checked request, ready to be sent once or more.
+// call is a checked request, which may be sent several times.
 type call struct {
 	op     *resource.Operation
 	method string
 	path   string // escaped, below the base URL
 	query  string
 	body   []byte
-	limit  int64 // bytes of an answer
-	// hurried is set for a page of a list that can be made smaller: a page that takes too
-	// long is not requested again with the same size.
-	hurried bool
-	again   func(context.Context) error // see [Request.Again]
-	// leads is set for a read that is answered with the address of a file.
-	leads bool
-	// redirected is set once the service has asked for the other form of the path.
+	limit  int64 // largest answer in bytes
+	// shrinkable is set for a page of a list that can be smaller: a page that takes too long is not requested again with the same size.
+	shrinkable bool
+	again      func(context.Context) error // see [Request.Again]
+	// wantsLocation is set for a read whose answer redirects to a file.
+	wantsLocation bool
+	// redirected is set after the service asked for the other form of the path.
 	redirected bool
 }
 
@@ -53,8 +52,7 @@ const (
 	maxMany   = 64 << 20
 )
 
-// Path expands the operation's path for [Request.Path], with the workspace and with UUIDs
-// in lower case.
+// Path expands the operation's path for [Request.Path], with the workspace, and with UUIDs in lower case.
 func (c *Client) Path(op *resource.Operation, params map[string]string) (string, error) {
 	filled := make(map[string]string, len(params)+1)
 	for name, v := range params {
@@ -100,8 +98,8 @@ func (c *Client) prepare(req Request) (*call, error) {
 	return call, nil
 }
 
-// checkPath refuses an expanded path that does not match the template, and one with a segment that cannot be an ID: it could lead
-// elsewhere if a proxy decodes the path once more.
+// checkPath refuses an expanded path that does not match the template, or has a segment that is not an ID: if a proxy decodes the path
+// again, it could lead elsewhere.
 func checkPath(op *resource.Operation, path string) error {
 	names, values := strings.Split(op.Path, "/"), strings.Split(path, "/")
 	fits, wrong := len(names) == len(values), ""
@@ -121,10 +119,10 @@ func checkPath(op *resource.Operation, path string) error {
 	return nil
 }
 
-// checkID refuses a row with an ID that is none, or other than the one in the path: a faulty service gives such, and a cache
-// or a proxy that mixes up answers.
-func (call *call) checkID(row resource.Row) error {
-	kind := resource.MustLookup(call.op.Kind)
+// checkID refuses a row whose ID is invalid or differs from the ID in the path. Such a row comes from a faulty service, or from a cache or
+// proxy that mixes up answers.
+func (ca *call) checkID(row resource.Row) error {
+	kind := resource.MustLookup(ca.op.Kind)
 	id, shown := row["id"]
 	if !shown || kind.Membership != nil {
 		return nil
@@ -133,8 +131,8 @@ func (call *call) checkID(row resource.Row) error {
 	if !resource.IsID(text) {
 		return wrongIDError(fmt.Sprintf("the answer has the ID %q, which is no UUID", wire.OneLine(fmt.Sprint(id), maxExcerpt)))
 	}
-	path, named := strings.CutSuffix(strings.TrimSuffix(call.op.Path, "/"), "{"+kind.Param+"}")
-	if asked := strings.TrimSuffix(call.path, "/"); named && strings.Count(path, "/") == strings.Count(asked, "/") {
+	path, named := strings.CutSuffix(strings.TrimSuffix(ca.op.Path, "/"), "{"+kind.Param+"}")
+	if asked := strings.TrimSuffix(ca.path, "/"); named && strings.Count(path, "/") == strings.Count(asked, "/") {
 		if asked = asked[strings.LastIndexByte(asked, '/')+1:]; !strings.EqualFold(asked, text) {
 			return wrongIDError("the answer is about another object, with the ID " + text)
 		}
@@ -142,12 +140,12 @@ func (call *call) checkID(row resource.Row) error {
 	return nil
 }
 
-// wrongIDError says why an answer cannot be that to the request.
+// wrongIDError is the reason why an answer cannot belong to the request.
 type wrongIDError string
 
 func (e wrongIDError) Error() string { return string(e) }
 
-// url is the URL of the call; toggled adds or removes the trailing slash.
+// url returns the URL of the call; toggled adds or removes the trailing slash.
 func (c *Client) url(call *call, toggled bool) (*url.URL, error) {
 	path := call.path
 	if toggled {
@@ -163,7 +161,7 @@ func (c *Client) url(call *call, toggled bool) (*url.URL, error) {
 	return &u, nil
 }
 
-// newRequest builds the HTTP request of one attempt.
+// newRequest returns the HTTP request for one attempt.
 func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*http.Request, error) {
 	u, err := c.url(call, toggled)
 	if err != nil {
@@ -178,7 +176,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*htt
 	return request(ctx, call.method, u, header, call.body), nil
 }
 
-// request makes a request of net/http. It has no GetBody: see the package documentation.
+// request returns a request without GetBody, see the package documentation.
 func request(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) *http.Request {
 	req := &http.Request{
 		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

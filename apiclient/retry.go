@@ -14,32 +14,31 @@ import (
 )
 
 const (
-	maxRefusals      = 20              // by the rate limit, of one request
-	fewRetries       = 2               // after a 500, and after a 403 to a delete, which API v2 was seen to answer for a moment
-	firstContact     = 3 * time.Second // for which a service that has never answered is tried
+	maxRefusals      = 20              // by the rate limit, for one request
+	fewRetries       = 2               // after a 500, and after a 403 to a delete, which API v2 was seen to answer temporarily
+	firstContact     = 3 * time.Second // how long a service that never answered is tried
 	firstDelay       = 500 * time.Millisecond
 	longestDelay     = 30 * time.Second
 	notWorthTelling  = time.Second
 	delayMultiplier  = 2
 	delayRandomness  = 0.5
-	longestAnnounced = 1 << 30 // seconds; more is nonsense
+	longestAnnounced = 1 << 30 // in seconds; more is nonsense
 )
 
-// verdict is what follows a failed attempt.
+// verdict is the decision after a failed attempt.
 type verdict int8
 
 const (
 	giveUp  verdict = iota
-	again           // after a pause that is worth telling
-	quietly         // as soon as the limiter lets it
+	again           // after a pause that is reported
+	quietly         // as soon as the limiter allows it
 )
 
-// send makes the call until it succeeds, fails for good, or has used its attempts or time.
-// The error's Effect covers all attempts.
+// send makes the call until it succeeds, fails for good, or has used up its attempts or time. The error's Effect covers all attempts.
 func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 	r := retries{c: c, call: call}
 	for {
-		a, err := c.attempt(ctx, call, r.left())
+		a, err := c.sendWithSlash(ctx, call, r.timeLeft())
 		if err == nil {
 			a.attempts = r.attempts + 1
 			if !call.op.Writes() {
@@ -48,15 +47,15 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
-			return nil, r.concluded(refused) // the service's answer says more than the missing retry
+			return nil, r.conclude(refused) // the service's answer says more than the missing retry
 		}
 		r.count(err)
 		next, wait := r.judge(ctx, err)
 		if next == giveUp {
 			if err.unreachable() {
-				c.lost(err)
+				c.stopUnreachable(err)
 			}
-			return nil, r.concluded(err)
+			return nil, r.conclude(err)
 		}
 		if next == again {
 			c.notify(Event{Type: Retrying, Wait: wait, Method: call.method, Path: call.path, Attempt: r.attempts, Err: err})
@@ -67,33 +66,33 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 	}
 }
 
-// retries are the failed attempts of a call so far.
+// retries holds the failed attempts of a call.
 type retries struct {
 	c        *Client
 	call     *call
 	attempts int
-	effect   Effect    // the worst of all attempts
-	since    time.Time // the first failure
+	effect   Effect    // the worst effect of all attempts
+	since    time.Time // time of the first failure
 	last     *Error
 
 	refusals     int  // by the rate limit
-	failures     int  // all others
-	serverErrors int  // 500s among them
-	doubted      bool // see [Error.Doubted]; not what was looked up
+	failures     int  // all other failures
+	serverErrors int  // 500s among the failures
+	doubted      bool // see [Error.Doubted]; reset by a lookup
 
 	backoff *backoff.ExponentialBackOff
 }
 
-// concluded is the error of the call if none of its attempts is known to have had an effect: one that is in doubt may have had.
-func (r *retries) concluded(err *Error) *Error {
+// conclude returns the final error of the call. An attempt whose effect is in doubt makes the effect unknown.
+func (r *retries) conclude(err *Error) *Error {
 	if r.doubted && err.Effect == NoEffect {
 		err.Effect = UnknownEffect
 	}
 	return err
 }
 
-// left is the longest wait before the next attempt.
-func (r *retries) left() time.Duration {
+// timeLeft returns the longest wait before the next attempt.
+func (r *retries) timeLeft() time.Duration {
 	most := r.c.maxElapsed
 	switch {
 	case r.since.IsZero():
@@ -113,7 +112,7 @@ func (r *retries) count(err *Error) {
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err
-	// A server that asks to come back much later turns requests away, and passes none on.
+	// A server that asks for a long pause refuses all requests, and passes none on.
 	if err.busy() && err.RetryAfter <= r.c.maxElapsed && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
 		r.doubted = true
 	}
@@ -131,24 +130,24 @@ func (r *retries) count(err *Error) {
 	}
 }
 
-// judge decides whether there is another attempt after the one that was counted last, and how long to wait for it.
+// judge decides whether to repeat the attempt that was counted last, and how long to wait before.
 func (r *retries) judge(ctx context.Context, err *Error) (next verdict, wait time.Duration) {
 	switch {
 	case ctx.Err() != nil, errors.Is(err.Err, errPause):
 		return giveUp, 0
 	case err.Status == http.StatusTooManyRequests && r.refusals <= maxRefusals:
-		return quietly, 0 // the limiter holds it back
-	case err.Status == http.StatusTooManyRequests, r.call.hurried && err.TooSlow(), !r.transient(err):
+		return quietly, 0 // the limiter delays it
+	case err.Status == http.StatusTooManyRequests, r.call.shrinkable && err.TooSlow(), !r.transient(err):
 		return giveUp, 0
 	}
 	wait = max(r.delay(), err.RetryAfter)
-	if r.failures > r.c.retries && !r.outage(err) && !err.migrating() || wait > r.left() {
+	if r.failures > r.c.retries && !r.outage(err) && !err.migrating() || wait > r.timeLeft() {
 		return giveUp, 0
 	}
 	return again, wait
 }
 
-// pause waits for the next attempt, and looks for what the last one may have done. A failure is that of the call.
+// pause waits for the next attempt, and lets the caller check the effect of the last one. An error ends the call.
 func (r *retries) pause(ctx context.Context, wait time.Duration) error {
 	waiting, release := r.c.untilStopped(ctx)
 	slept := sleep(waiting, wait)
@@ -156,7 +155,7 @@ func (r *retries) pause(ctx context.Context, wait time.Duration) error {
 	if !slept {
 		stopped := r.c.failure(r.call, r.effect, contextError(waiting))
 		stopped.Attempts = r.attempts
-		return r.concluded(stopped)
+		return r.conclude(stopped)
 	}
 	if r.doubted && r.call.again != nil {
 		r.doubted = false
@@ -165,11 +164,10 @@ func (r *retries) pause(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// outage reports whether a service that has answered before cannot be reached now. It is
-// tried again until the time is used up.
+// outage reports whether a service that answered before cannot be reached now. It is tried again until the time is used up.
 func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.hasAnswered() }
 
-// transient reports whether the same request may succeed later and repeating it is harmless.
+// transient reports whether the same request may succeed later, and repeating it is harmless.
 func (r *retries) transient(err *Error) bool {
 	switch {
 	case err.Status == 0:
@@ -180,7 +178,7 @@ func (r *retries) transient(err *Error) bool {
 		return r.serverErrors <= fewRetries
 	case err.Permission() && (r.call.method == http.MethodDelete || r.call.op.Verb == resource.DeleteMany):
 		return r.failures <= fewRetries
-	case err.Status < 300: // a success with an incomplete body, or another's
+	case err.Status < 300: // a success with an incomplete body, or an answer about another object
 		_, wrongID := errors.AsType[wrongIDError](err.Err)
 		return wrongID || errors.Is(err.Err, errBroken)
 	default:
@@ -191,7 +189,7 @@ func (r *retries) transient(err *Error) bool {
 // repeatable reports whether sending the request a second time is harmless.
 func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Idempotent() }
 
-// delay is the pause before the next attempt: exponential, with jitter.
+// delay returns the pause before the next attempt: exponential, with jitter.
 func (r *retries) delay() time.Duration {
 	if r.backoff == nil {
 		r.backoff = backoff.NewExponentialBackOff()
@@ -203,7 +201,7 @@ func (r *retries) delay() time.Duration {
 	return r.backoff.NextBackOff()
 }
 
-// sleep waits; it reports false if the context ended first.
+// sleep waits. It returns false if the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -218,8 +216,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// retryAfter is the pause that the service asks for, in seconds or as a date, however long.
-// ok is false where there is no valid one.
+// retryAfter returns the pause that the service asks for, in seconds or as a date, without an upper limit. ok is false if there is no valid
+// one.
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -235,7 +233,7 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	// Relative to the service's own clock, if it is given.
+	// The date is relative to the service's own clock, if it is given.
 	if served, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = served
 	}

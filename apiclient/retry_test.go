@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// dialFails is what a transport says that could not connect.
+// dialFails returns the error of a transport that could not connect.
 func dialFails() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 }
@@ -27,7 +27,7 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 	t.Parallel()
 	const (
 		read   = 18 // GET
-		create = 1  // POST, not to be repeated
+		create = 1  // POST, must not be repeated
 		change = 5  // PATCH, harmless to repeat
 		add    = 4  // POST that adds members, harmless to repeat
 		remove = 0  // DELETE
@@ -147,7 +147,7 @@ func TestARetrySucceeds(t *testing.T) {
 
 func TestTheWorstEffectOfAllAttemptsCounts(t *testing.T) {
 	t.Parallel()
-	// The first attempt may have been carried out, so that the last one's refusal says little.
+	// The first attempt may have been carried out, so the refusal of the last one proves little.
 	for name, last := range map[string]func() (*http.Response, error){
 		"refused connection": func() (*http.Response, error) { return nil, dialFails() },
 		"404":                func() (*http.Response, error) { return reply(404, `{}`), nil },
@@ -170,7 +170,7 @@ func TestTheWorstEffectOfAllAttemptsCounts(t *testing.T) {
 	}
 }
 
-func TestAServiceThatCannotBeReachedIsNamed(t *testing.T) {
+func TestTheErrorOfAnUnreachableServiceNamesIt(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		err  error
@@ -248,7 +248,7 @@ func TestARequestWaitsForTheEndOfAnOutage(t *testing.T) {
 
 func TestRetriesEndAfterAttemptsOrTime(t *testing.T) {
 	t.Parallel()
-	t.Run("with the context", func(t *testing.T) {
+	t.Run("retries end with the context", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c := offline(t, func(*http.Request) (*http.Response, error) { return reply(503, ``, "Retry-After", "100"), nil })
@@ -262,7 +262,7 @@ func TestRetriesEndAfterAttemptsOrTime(t *testing.T) {
 			}
 		})
 	})
-	t.Run("with the time for them", func(t *testing.T) {
+	t.Run("retries end when their time is used up", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			sent := 0
@@ -277,7 +277,7 @@ func TestRetriesEndAfterAttemptsOrTime(t *testing.T) {
 			}
 		})
 	})
-	t.Run("when the client is stopped", func(t *testing.T) {
+	t.Run("retries end when the client is stopped", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c := offline(t, func(*http.Request) (*http.Response, error) {

@@ -16,9 +16,9 @@ type countingConn struct {
 	written atomic.Int64
 }
 
-func (c *countingConn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	c.written.Add(int64(n))
+func (cc *countingConn) Write(p []byte) (int, error) {
+	n, err := cc.Conn.Write(p)
+	cc.written.Add(int64(n))
 	return n, err //nolint:wrapcheck // a net.Conn's errors are passed on as they are
 }
 
@@ -32,8 +32,8 @@ func countWrites(dial wire.DialFunc) wire.DialFunc {
 	}
 }
 
-// counting finds the countingConn below a connection of the transport.
-func counting(conn net.Conn) *countingConn {
+// countingConnOf returns the countingConn below a connection of the transport, or nil.
+func countingConnOf(conn net.Conn) *countingConn {
 	for {
 		switch c := conn.(type) {
 		case *countingConn:
@@ -46,37 +46,37 @@ func counting(conn net.Conn) *countingConn {
 	}
 }
 
-// sending follows one attempt, to know whether any byte can have reached the service. With
-// a connection one can, unless the connection counts bytes and has written none.
+// sending observes one attempt, to find out whether any byte can have reached the service. If there was a connection, this is possible,
+// unless the connection counts bytes and has written none.
 type sending struct {
 	mu    sync.Mutex
 	conn  *countingConn
 	start int64
-	maybe bool // bytes may have gone out on an earlier or an unknown connection
+	maybe bool // bytes may have been sent on an earlier or unknown connection
 }
 
-func (s *sending) trace() *httptrace.ClientTrace {
+func (sg *sending) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.maybe = s.bytesSentLocked()
-		s.conn = counting(info.Conn)
-		if s.conn == nil {
-			s.maybe = true
+		sg.mu.Lock()
+		defer sg.mu.Unlock()
+		sg.maybe = sg.bytesSentLocked()
+		sg.conn = countingConnOf(info.Conn)
+		if sg.conn == nil {
+			sg.maybe = true
 			return
 		}
-		s.start = s.conn.written.Load()
+		sg.start = sg.conn.written.Load()
 	}}
 }
 
-// bytesSent reports whether the attempt can have reached the service. It must be called
-// after the transport has given up, when the writer of the connection has ended.
-func (s *sending) bytesSent() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytesSentLocked()
+// bytesSent reports whether the attempt can have reached the service. It must be called after the transport has given up, when the writer
+// of the connection has ended.
+func (sg *sending) bytesSent() bool {
+	sg.mu.Lock()
+	defer sg.mu.Unlock()
+	return sg.bytesSentLocked()
 }
 
-func (s *sending) bytesSentLocked() bool {
-	return s.maybe || s.conn != nil && s.conn.written.Load() != s.start
+func (sg *sending) bytesSentLocked() bool {
+	return sg.maybe || sg.conn != nil && sg.conn.written.Load() != sg.start
 }

@@ -8,12 +8,11 @@ import (
 // ErrStopped is the error of a request that was not sent because of [Client.Stop].
 var ErrStopped = errors.New("no further request is made")
 
-// Stop ends the client's work gracefully: no request is sent any more, not even one that
-// waits for the quota or a retry; requests under way finish. It may be called more than
-// once. The client stops itself when the service cannot be reached.
+// Stop ends the client's work gracefully: no more requests are sent, not even those that wait for the quota or a retry; requests under way
+// finish. It may be called several times. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
-// StopBecause is [Client.Stop] with the reason that requests fail with from then on.
+// StopBecause is [Client.Stop] with a reason, which later requests return.
 func (c *Client) StopBecause(reason error) { c.stop(&reasonError{reason}) }
 
 // reasonError is the reason why a client was stopped.
@@ -23,14 +22,13 @@ func (e *reasonError) Error() string { return ErrStopped.Error() + ", since " + 
 
 func (e *reasonError) Unwrap() []error { return []error{ErrStopped, e.reason} }
 
-// Stopped is closed when the client is stopped.
+// Stopped returns a channel that is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
 
-// lost stops the client because the service cannot be reached: the next request would only
-// wait as long and fail too.
-func (c *Client) lost(err *Error) { c.stop(&lostError{err.Err}) }
+// stopUnreachable stops the client because the service cannot be reached: the next request would wait as long, and fail too.
+func (c *Client) stopUnreachable(err *Error) { c.stop(&lostError{err.Err}) }
 
-// lostError is the reason why a client has stopped itself.
+// lostError is the reason why a client stopped itself.
 type lostError struct{ cause error }
 
 func (e *lostError) Error() string {
@@ -39,7 +37,7 @@ func (e *lostError) Error() string {
 
 func (e *lostError) Unwrap() []error { return []error{ErrStopped, e.cause} }
 
-// untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.
+// untilStopped returns ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(context.Cause(c.running)) }

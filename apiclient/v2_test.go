@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// v2 is an operation on the labels of a project, below the path of their list.
+// v2 returns an operation on the labels of a project, below the path of their list.
 func v2(verb resource.Verb, method, rest string) *resource.Operation {
 	op := &resource.Operation{Kind: "label", Verb: verb, Method: method, Path: "/api/v2/workspaces/{workspace_slug}/projects/{project_id}/labels/" + rest, Success: 200}
 	if verb == resource.List {
@@ -30,12 +30,12 @@ func v2(verb resource.Verb, method, rest string) *resource.Operation {
 
 func v2List() *resource.Operation { return v2(resource.List, "GET", "") }
 
-// problem answers with v2's form of an error; more stands behind its detail.
+// problem sends an error in the form of v2; more follows its detail.
 func problem(code int, kind, name, more string) http.HandlerFunc {
 	return status(code, fmt.Sprintf(`{"type":%q,"code":%q,"detail":"That is refused."%s}`, kind, name, more), "Content-Type", "application/problem+json")
 }
 
-func TestProblemsAreRead(t *testing.T) {
+func TestTheErrorsOfV2AreRead(t *testing.T) {
 	t.Parallel()
 	none, rejected, unknown := apiclient.NoEffect, apiclient.Rejected, apiclient.UnknownEffect
 	const fields = `,"errors":[{"field":"name","code":"unique","message":"Taken."},{"field":"name","code":"max_length","message":""},{"field":"items.2.color","code":"invalid","message":"No color."}]`
@@ -43,7 +43,7 @@ func TestProblemsAreRead(t *testing.T) {
 		answer http.HandlerFunc
 		says   string
 		effect apiclient.Effect
-		is     error // of the sentinels; nil = none
+		is     error // one of the sentinel errors; nil = none
 	}{
 		"every field that is wrong": {problem(400, "invalid_request", "invalid_request", fields), "400: That is refused: name: Taken. max_length; items.2.color: No color.", rejected, nil},
 		"the credential":            {problem(401, "unauthorized", "unauthorized", ""), "give an API key", none, apiclient.ErrUnauthorized},
@@ -101,7 +101,7 @@ func TestARequestWaitsForAMigration(t *testing.T) {
 	})
 }
 
-// envelopes is how v2 pages.
+// envelopes pages like v2.
 func envelopes(total int) pager {
 	return func(q url.Values) (int, string) {
 		from, _ := strconv.Atoi(q.Get("cursor"))
@@ -172,7 +172,7 @@ func TestAListOfV2IsReadInSmallerPagesIfItTakesTooLong(t *testing.T) {
 	})
 }
 
-func TestAPageSizeThatV1RefusesIsNoMatterOfV2(t *testing.T) {
+func TestAPageSizeThatV1RefusesDoesNotLimitV2(t *testing.T) {
 	t.Parallel()
 	var last string
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -261,7 +261,7 @@ func TestEveryRowOfABulkRequestHasAResult(t *testing.T) {
 	}
 }
 
-func TestAnIDThatIsNoneOrAnotherRowsIsNotGiven(t *testing.T) {
+func TestAnInvalidOrRepeatedIDOfARowIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, wrong := range map[string]string{"none": `"ENG-1"`, "nothing": `""`, "that of another row": `"` + strings.ToUpper(id(1)) + `"`} {
 		results, err := bulk(t, status(200, `{"results":[`+good(0)+`,`+good(1)+`,{"index":2,"result":"created","id":`+wrong+`}],"succeeded":3,"failed":0}`), 3)
@@ -274,7 +274,7 @@ func TestAnIDThatIsNoneOrAnotherRowsIsNotGiven(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfARowIsThatOfARequest(t *testing.T) {
+func TestTheErrorOfARowHasTheFormOfARequestError(t *testing.T) {
 	t.Parallel()
 	for kind, is := range map[string]error{
 		"not_found": apiclient.ErrNotFound, "conflict": apiclient.ErrConflict, "forbidden": apiclient.ErrForbidden, "payment_required": apiclient.ErrUnsupported,
@@ -290,7 +290,7 @@ func TestTheErrorOfARowIsThatOfARequest(t *testing.T) {
 	}
 }
 
-func TestARefusalOfAllRowsForSomeNamesThese(t *testing.T) {
+func TestWhenAllRowsAreRefusedTheFaultyOnesAreNamed(t *testing.T) {
 	t.Parallel()
 	results, err := bulk(t, problem(409, "conflict", "conflict", `,"errors":[{"field":"items.1.name","code":"unique","message":"Taken."},{"field":"ids.2","code":"not_found","message":"Gone."}]`), 3)
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// group is the steps of one [planner.Step.Batch], of which a worker carries out several at
-// once. A group of a sequence has one batch under way at a time.
+// group collects the steps of one [planner.Step.Batch]; a worker carries out several of them at once. If the group has a sequence, one
+// batch is under way at a time.
 type group struct {
-	rows     int                     // at most in one request
-	ready    []planner.StepID        // steps that wait for no other, in the order of the plan
-	expected int                     // how often steps under way are what its steps wait for
-	sequence *sequence               // whose order its steps keep; nil = any order
-	current  map[planner.StepID]bool // of a sequence: steps under way or pending
+	rows     int                     // most steps in one request
+	ready    []planner.StepID        // steps that wait for no other step, in the order of the plan
+	expected int                     // number of waiting relations between its steps and steps under way
+	sequence *sequence               // the sequence whose order its steps follow; nil = any order
+	current  map[planner.StepID]bool // if it has a sequence: steps under way or pending
 }
 
-// joinGroup puts a step into the group of its batch, if it has one. A sequence with a batch is one group.
+// joinGroup adds a step to the group of its batch, if it has one. A sequence with a batch is one group.
 func (sc *scheduler) joinGroup(i planner.StepID) {
 	step := sc.plan.Steps[i]
 	if step.Batch == 0 {
@@ -33,7 +33,7 @@ func (sc *scheduler) joinGroup(i planner.StepID) {
 	}
 }
 
-// groupOf is the group of a step, or nil.
+// groupOf returns the group of a step, or nil.
 func (sc *scheduler) groupOf(i planner.StepID) *group {
 	step := sc.plan.Steps[i]
 	if q := sc.sequences[step.Sequence]; q != nil {
@@ -42,7 +42,7 @@ func (sc *scheduler) groupOf(i planner.StepID) *group {
 	return sc.groups[step.Batch]
 }
 
-// countExpected counts, by 1 or -1, that what waits for the steps is soon ready, or no longer.
+// countExpected adds by (1 or -1) to the expected count of the groups whose steps wait for the given steps.
 func (sc *scheduler) countExpected(b batch, by int) {
 	for _, i := range b {
 		for _, k := range sc.dependents[i] {
@@ -53,9 +53,9 @@ func (sc *scheduler) countExpected(b batch, by int) {
 	}
 }
 
-// gatherAll takes batches of the groups, as many as workers can carry out at once. They
-// are not gathered ahead: a later batch is a fuller one.
-func (sc *scheduler) gatherAll() []batch {
+// gatherBatches takes as many batches from the groups as workers can carry out now. Batches are not gathered ahead, because later batches
+// are fuller.
+func (sc *scheduler) gatherBatches() []batch {
 	if len(sc.ordered) == 0 {
 		return nil
 	}
@@ -78,13 +78,13 @@ func (sc *scheduler) gatherAll() []batch {
 	return batches
 }
 
-// gather takes a full batch of a group, or one that is not full where no step under way is
-// about to make another step of the group ready; nil = none yet.
+// gather takes a full batch of a group. It takes a partial one if no step under way can make another step of the group ready; nil = not
+// yet.
 func (sc *scheduler) gather(g *group) batch {
 	sc.dropRefused(g)
 	b := batch(g.ready[:min(len(g.ready), g.rows)])
 	if g.sequence != nil {
-		b = sc.nextInSequence(g)
+		b = sc.nextOfSequence(g)
 	}
 	single := len(b) == 1 && sc.plan.Steps[b[0]].Batch == 0
 	if len(b) == 0 || len(b) < g.rows && g.expected > 0 && !single {
@@ -108,31 +108,30 @@ func (sc *scheduler) gather(g *group) batch {
 func (sc *scheduler) dropRefused(g *group) {
 	for len(g.ready) > 0 {
 		i := g.ready[0]
-		cause := sc.refused(sc.plan.Steps[i])
+		cause := sc.refusedBy(sc.plan.Steps[i])
 		if cause == nil {
 			return
 		}
 		g.ready = g.ready[1:]
-		sc.leaveUntried(i, cause)
+		sc.blockUntried(i, cause)
 	}
 }
 
-// nextInSequence is the next steps of a sequence. A step that waits for one of the same
-// sequence, such as a sub-item for its parent, is passed over; one that waits for any
-// other ends the batch, since the service numbers objects in the order of the requests.
-func (sc *scheduler) nextInSequence(g *group) batch {
+// nextOfSequence returns the next steps of a sequence. A step that waits for one of the same sequence, such as a sub-item for its parent,
+// is skipped. A step that waits for any other step ends the batch, because the service numbers objects in the order of the requests.
+func (sc *scheduler) nextOfSequence(g *group) batch {
 	var b batch
 	if len(g.current) > 0 {
 		return nil
 	}
 	q := g.sequence
-	for q.turn < len(q.steps) && sc.over[q.steps[q.turn]] {
+	for q.turn < len(q.steps) && sc.hasEnded[q.steps[q.turn]] {
 		q.turn++
 	}
 	for _, i := range q.steps[q.turn:] {
 		_, ready := slices.BinarySearch(g.ready, i)
 		switch {
-		case sc.over[i]:
+		case sc.hasEnded[i]:
 		case ready && sc.plan.Steps[i].Batch == 0:
 			if len(b) == 0 {
 				b = batch{i}
@@ -149,10 +148,10 @@ func (sc *scheduler) nextInSequence(g *group) batch {
 	return b
 }
 
-// waitsOutside reports whether a step waits for one that is not of its sequence.
+// waitsOutside reports whether a step waits for a step outside its sequence.
 func (sc *scheduler) waitsOutside(i planner.StepID) bool {
 	step := sc.plan.Steps[i]
 	return slices.ContainsFunc(slices.Concat(step.Needs, step.After), func(j planner.StepID) bool {
-		return !sc.over[j] && sc.plan.Steps[j].Sequence != step.Sequence
+		return !sc.hasEnded[j] && sc.plan.Steps[j].Sequence != step.Sequence
 	})
 }

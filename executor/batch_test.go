@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/executor"
 )
 
-// TestBatchesAreFullAndWaitOnlyForStepsUnderWay runs scripted plans with four rows to a request.
+// TestBatchesAreFullAndWaitOnlyForStepsUnderWay runs scripted plans with four rows in a request.
 func TestBatchesAreFullAndWaitOnlyForStepsUnderWay(t *testing.T) {
 	t.Parallel()
 	items := func(n int, more ...step) []step { return append(slices.Repeat([]step{{batch: 1}}, n), more...) }
@@ -77,7 +77,7 @@ func TestBatchesAreFullAndWaitOnlyForStepsUnderWay(t *testing.T) {
 				start := time.Now()
 				r := w.run(t.Context(), max(c.limit, 1), nil)
 				w.check(t, r)
-				if c.limit > 1 { // of two workers either may be first
+				if c.limit > 1 { // either of two workers may be first
 					slices.Sort(w.batches)
 				}
 				if diff := cmp.Diff(c.want, w.batches); diff != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// BenchmarkRun runs 100,000 steps that need nothing on a service and a journal that cost nothing.
+// BenchmarkRun runs 100,000 independent steps with a service and a journal that do nothing.
 func BenchmarkRun(b *testing.B) {
 	const n = 100_000
 	plan := independent(n)
@@ -20,8 +20,8 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/step")
 }
 
-// BenchmarkFlush shows what the journal's flushes cost a fast service: steps of
-// 200 µs, 16 at once, with flushes that are free and with ones of 1 ms.
+// BenchmarkFlush measures the cost of the journal's flushes with a fast service: steps of
+// 200 µs, 16 at once, with flushes of 0 and 1 ms.
 func BenchmarkFlush(b *testing.B) {
 	const n = 20_000
 	for name, flush := range map[string]time.Duration{"free": 0, "1ms": time.Millisecond} {
@@ -39,7 +39,7 @@ func BenchmarkFlush(b *testing.B) {
 
 func independent(n int) *planner.Plan { return planOf(make([]step, n)...) }
 
-// instant is a service and a journal that do nothing, at once.
+// instant is a service and a journal that return at once.
 type instant struct{}
 
 func (instant) Do(_ context.Context, steps []*planner.Step, _ executor.IDs) []executor.Attempt {
@@ -52,7 +52,7 @@ func (instant) Do(_ context.Context, steps []*planner.Step, _ executor.IDs) []ex
 func (instant) Begin(context.Context, []*planner.Step) error          { return nil }
 func (instant) Complete(*planner.Step, executor.Outcome, error) error { return nil }
 
-// slow takes its time.
+// slow is a service and a journal that take time.
 type slow struct {
 	instant
 	step, flush time.Duration

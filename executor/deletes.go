@@ -6,24 +6,22 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// An object to delete may have its replacement in the same plan, such as a work item whose
-// key moved to another project. So it is kept until every replacement is complete, unless
-// another step needs what it occupies, such as its name.
+// The plan may contain the replacement of an object that it deletes, such as a work item whose key moved to another project.
+// So the object is kept until every replacement is complete, unless another step needs what it occupies, such as its name.
 
-// noteNeeded notes the deletes that a step needs, and those that these need in turn.
-func (sc *scheduler) noteNeeded(step *planner.Step) {
+// markNeeded marks the deletes that a step needs, directly or through other deletes.
+func (sc *scheduler) markNeeded(step *planner.Step) {
 	for _, i := range step.Needs {
 		if other := sc.plan.Steps[i]; other.Action == planner.Delete && !sc.needed[i] {
 			sc.needed[i] = true
-			sc.noteNeeded(other)
+			sc.markNeeded(other)
 		}
 	}
 }
 
-// noteIncomplete notes the kinds that a step which did not succeed leaves incomplete: its
-// own and those that contain it, such as work item and project for a link; for a
-// membership also the kind of the members.
-func (sc *scheduler) noteIncomplete(res *StepResult) {
+// markIncomplete marks the kinds that a failed step leaves incomplete: its own kind and the kinds that contain it, such as work item and
+// project for a link. For a membership, it also marks the kind of the members.
+func (sc *scheduler) markIncomplete(res *StepResult) {
 	step, why := res.Step, cmp.Or(res.BlockedBy, res.Step)
 	if step.Action == planner.RemoveMembers {
 		return
@@ -46,9 +44,8 @@ func (sc *scheduler) noteIncomplete(res *StepResult) {
 	}
 }
 
-// deleteBlocker is the failed step that keeps an object from being deleted: a create, or a
-// step on an object of the same kind. Whether this run created that object does not
-// matter: for the next run it exists already.
+// deleteBlocker returns the failed step that prevents the deletion of an object: a create, or a step on an object of the same kind. It does
+// not matter whether this run created that object: for the next run it exists already.
 func (sc *scheduler) deleteBlocker(step *planner.Step) *planner.Step {
 	return cmp.Or(sc.failedCreate, sc.incomplete[step.Address.Kind()])
 }

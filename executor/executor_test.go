@@ -250,7 +250,7 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 		cancel      time.Duration // likewise for the context
 		intend      func(ctx context.Context, call int) error
 		want        string
-		log         string // what must have happened, and nothing else
+		log         string // all that must have happened
 		takes       time.Duration
 		interrupted bool
 		stopped     error
@@ -392,7 +392,7 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 	}
 }
 
-// sorted puts what happened into an order that does not depend on which of two workers was faster.
+// sorted orders the log independently of the speed of the workers.
 func sorted(log string) string {
 	words := strings.Fields(log)
 	slices.Sort(words)
@@ -433,7 +433,7 @@ func TestIDsComeFromThePlanAndFromObjectsCreatedInTheRun(t *testing.T) {
 	t.Parallel()
 	plan := planOf(step{}, step{needs: []int{0}})
 	plan.Known["project/web"] = planner.Record{ID: "known"}
-	plan.Known[addressOf(0)] = planner.Record{ID: "gone"} // and made again by the run
+	plan.Known[addressOf(0)] = planner.Record{ID: "gone"} // the run creates it again
 	plan.Known["project/new"] = planner.Record{}
 	got := map[resource.Address]string{}
 	probe := service(func(s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
@@ -451,7 +451,7 @@ func TestIDsComeFromThePlanAndFromObjectsCreatedInTheRun(t *testing.T) {
 	}
 }
 
-// service is a service that is one function.
+// service is a service that consists of a function.
 type service func(*planner.Step, executor.IDs) (executor.Outcome, error)
 
 func (se service) Do(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
@@ -530,7 +530,7 @@ func TestFewStepsAreLoggedAheadOfASlowService(t *testing.T) {
 	})
 }
 
-func TestTheStepsLoggedAheadAreBoundedOnAVerySlowDisk(t *testing.T) {
+func TestTheStepsLoggedAheadAreLimitedOnAVerySlowDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(slices.Repeat([]step{{takes: time.Millisecond}}, 3000)...)
@@ -564,8 +564,8 @@ type refusedError string
 func (r refusedError) Error() string   { return "403: " + string(r) }
 func (r refusedError) Refusal() string { return string(r) }
 
-// TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation: what is refused for one reason
-// and never succeeds is not tried hundreds of times; everything else goes on.
+// TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation checks that an operation that is refused for one reason
+// and never succeeds is not tried hundreds of times, and that other operations go on.
 func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) {
 	t.Parallel()
 	const n = 120

@@ -7,14 +7,14 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// pendingBatch is steps without an outcome that are taken up again together.
+// pendingBatch holds steps without an outcome that resume together.
 type pendingBatch struct {
 	steps batch
 	due   time.Time
 }
 
-// park leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
-func (sc *scheduler) park(c completion) {
+// setAside sets the pending steps of a batch aside until all of them are due. They keep their turn in a sequence.
+func (sc *scheduler) setAside(c completion) {
 	var p pendingBatch
 	for k, i := range c.steps {
 		if c.pending[k] == nil {
@@ -32,8 +32,8 @@ func (sc *scheduler) park(c completion) {
 	}
 }
 
-// nextDue is the time until the next pending steps are taken up again; ok is false where there are none.
-func (sc *scheduler) nextDue() (wait time.Duration, ok bool) {
+// timeToNextDue returns the time until the next pending steps are due; ok is false if there are none.
+func (sc *scheduler) timeToNextDue() (wait time.Duration, ok bool) {
 	for _, p := range sc.pending {
 		if left := time.Until(p.due); !ok || left < wait {
 			wait, ok = left, true
@@ -57,8 +57,8 @@ func (sc *scheduler) resume() {
 	sc.pending = later
 }
 
-// giveUp ends a pending step because the run must end. If this run sent its request, the
-// outcome is unknown; otherwise the step was not started.
+// giveUp ends a pending step because the run must end. If this run sent its request, the outcome is unknown; otherwise the step was not
+// started.
 func (sc *scheduler) giveUp(i planner.StepID) {
 	res := &sc.result.Steps[i]
 	if !errors.Is(res.Err, ErrOutcomeUnknown) {

@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestRandomPlansKeepOrderLogIntentsFirstAndEnd runs generated plans with failures of all sorts
+// TestRandomPlansKeepOrderLogIntentsFirstAndEnd runs generated plans with all kinds of failures
 // at any time. [world] checks the rules: no step begins before its intent is
 // written and its needs are done, none completes twice, no address is in
 // flight twice, and every result and event fits what happened.
@@ -63,7 +63,7 @@ func runRandom(t *testing.T, random *rand.Rand) {
 	time.Sleep(20 * time.Second) //nolint:forbidigo // virtual: the interrupts that came too late
 }
 
-// randomSteps scripts steps; calm ones fail as services do, the others in every way there is.
+// randomSteps returns scripted steps. Calm ones fail like real services, the others in every possible way.
 func randomSteps(random *rand.Rand, calm bool) []step {
 	chance := func(percent int) bool { return random.IntN(100) < percent }
 	steps, batches := make([]step, random.IntN(40)), chance(50)
@@ -96,7 +96,7 @@ func randomSteps(random *rand.Rand, calm bool) []step {
 		if batches && !s.local && s.members == nil && chance(70) {
 			s.batch = 1 + random.IntN(2)
 			if s.sequence != 0 {
-				s.batch = 2 + s.sequence // one for all of a sequence
+				s.batch = 2 + s.sequence // one batch for the whole sequence
 			}
 		}
 		for chance(10) {

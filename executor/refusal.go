@@ -7,11 +7,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// sameRefusals is the number of refusals of one operation in one project, in a row, for the same
-// reason and without a success before, after which its other steps are not tried.
+// sameRefusals is the number of refusals after which other steps of the operation in the project are not tried: in a row, for the same
+// reason, and without an earlier success.
 const sameRefusals = 20
 
-// operationIn is an operation in one project, or in the workspace.
+// operationIn identifies an operation in one project, or in the workspace.
 type operationIn struct {
 	op *resource.Operation
 	in resource.Address
@@ -32,16 +32,16 @@ func operationOf(step *planner.Step) operationIn {
 	return k
 }
 
-// refusals are the latest refusals of an operation, in a row and for one reason.
+// refusals counts the latest refusals of an operation, in a row and for one reason.
 type refusals struct {
 	reason      string
 	first       *planner.Step
 	count       int
-	succeeded   bool // a step succeeded: the reason is not the operation's
+	succeeded   bool // a step succeeded, so the operation itself is not refused
 	unsupported bool // the service has no such operation
 }
 
-// countRefusal counts the result of a step towards the refusals of its operation.
+// countRefusal counts the result of a step for its operation.
 func (sc *scheduler) countRefusal(res *StepResult) {
 	if res.Step.Operation == nil {
 		return
@@ -73,8 +73,8 @@ func (sc *scheduler) countRefusal(res *StepResult) {
 	}
 }
 
-// refused is the first refused step of an operation that is not tried any more, or nil.
-func (sc *scheduler) refused(step *planner.Step) *planner.Step {
+// refusedBy returns the first refused step of an operation that is no longer tried, or nil.
+func (sc *scheduler) refusedBy(step *planner.Step) *planner.Step {
 	of := sc.refusals[operationOf(step)]
 	if of != nil && (of.unsupported || !of.succeeded && of.reason != "" && of.count >= sameRefusals) {
 		return of.first
@@ -82,9 +82,9 @@ func (sc *scheduler) refused(step *planner.Step) *planner.Step {
 	return nil
 }
 
-// doesWithout reports whether a step goes on although one that it needs was not done: the
-// object of that one is unsupported, and neither the step's own object nor one that contains it.
-func (sc *scheduler) doesWithout(step *planner.Step, needed planner.StepID) bool {
+// canGoOnWithout reports whether a step goes on although a step that it needs was not done: the object of that step is unsupported, and is
+// neither the step's own object nor an object that contains it.
+func (sc *scheduler) canGoOnWithout(step *planner.Step, needed planner.StepID) bool {
 	if !sc.unsupported[needed] {
 		return false
 	}

@@ -16,38 +16,38 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Options are the settings of a run.
+// Options holds the settings of a run.
 type Options struct {
-	Parallelism int             // steps under way at once; at least 1
-	Stop        <-chan struct{} // once closed, no step begins and running ones finish; nil = never
-	Events      func(Event)     // receives the events; nil = nobody does
+	Parallelism int             // most steps under way at once; at least 1
+	Stop        <-chan struct{} // once it is closed, no step begins, and running steps finish; nil = never
+	Events      func(Event)     // receives the events; nil = no receiver
 }
 
-// maxPrefetchPerWorker bounds the logged steps that wait for a worker, per worker: after a
-// crash the next run has to check that many intents more.
+// maxPrefetchPerWorker bounds the logged steps that wait for a worker, for each worker: after a crash, the next run checks that many more
+// intents.
 const maxPrefetchPerWorker = 64
 
-// Run carries out the plan's steps and returns when none is running any more.
-// Cancelling ctx also cancels the running requests, whose outcome is then unknown.
+// Run carries out the steps of a plan, and returns when none is running. If ctx is cancelled, the running requests are cancelled too, and
+// their outcome is unknown.
 func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journal, opts Options) Result {
 	limit := max(1, opts.Parallelism)
-	r := &scheduler{
+	sc := &scheduler{
 		plan: plan, service: service, journal: journal, opts: opts, limit: limit, prefetch: limit,
 		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
 		indegree: make([]int, len(plan.Steps)), dependents: make([][]planner.StepID, len(plan.Steps)),
 		at:    make(map[resource.Address]planner.StepID, len(plan.Steps)),
-		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
+		ended: make(chan completion, limit), logged: make(chan flush), hasEnded: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
 		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
 	}
-	r.prepare()
-	r.loop(ctx)
-	return r.result
+	sc.prepare()
+	sc.loop(ctx)
+	return sc.result
 }
 
-// scheduler is the state of one run. It belongs to the goroutine of Run, except for ids
-// (mu) and the result of a running step, which belongs to its worker.
+// scheduler is the state of one run. It belongs to the goroutine of Run, except for ids, which mu protects, and the result of a running
+// step, which belongs to its worker.
 type scheduler struct {
 	plan    *planner.Plan
 	service Service
@@ -56,31 +56,31 @@ type scheduler struct {
 	limit   int
 	result  Result
 
-	indegree   []int              // by step: the number of steps it still waits for
-	dependents [][]planner.StepID // by step: the steps that wait for it
+	indegree   []int              // by step: number of steps that it waits for
+	dependents [][]planner.StepID // by step: its dependents
 	at         map[resource.Address]planner.StepID
-	over       []bool           // by step: it has ended
-	ready      []planner.StepID // steps that wait for no other and share no request, in the order of the plan
+	hasEnded   []bool           // by step: it has ended
+	ready      []planner.StepID // steps that wait for no other step and share no request, in the order of the plan
 	queue      []batch          // logged steps that wait for a worker, in the order of the plan
 
-	sequences map[int]*sequence // by their number
-	groups    map[int]*group    // by the number of their batch
-	ordered   []*group          // the groups, in the order of the plan
+	sequences map[int]*sequence // by number
+	groups    map[int]*group    // by the number of the batch
+	ordered   []*group          // the groups in the order of the plan
 	pending   []pendingBatch
 	refusals  map[operationIn]*refusals
-	// unsupported are the steps whose kind the service turned out not to support.
+	// unsupported marks the steps whose kind the service does not support.
 	unsupported map[planner.StepID]bool
 
 	pendingNonDeletes int                      // steps other than deletes that have not ended
-	deferredDeletes   []planner.StepID         // deletes that wait for nothing but those
-	needed            map[planner.StepID]bool  // deletes that others need, since they free what those send
-	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
-	intentWritten     map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
-	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
+	deferredDeletes   []planner.StepID         // deletes that wait only for other steps to end
+	needed            map[planner.StepID]bool  // deletes that other steps need, because they free a value that those send
+	failedCreate      *planner.Step            // root cause of the first create that did not succeed
+	intentWritten     map[*planner.Step]bool   // membership steps whose intents were written with those of creates; belongs to the flush
+	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of the kind, or inside one, incomplete
 
 	running         int
 	logging         bool
-	doneDuringFlush int // steps that ended during the present flush
+	doneDuringFlush int // steps that ended during the current flush
 	prefetch        int // target length of the queue
 	done            int
 	total           int
@@ -89,26 +89,26 @@ type scheduler struct {
 	logged chan flush
 
 	mu  sync.RWMutex
-	ids map[resource.Address]string // of objects created in this run
+	ids map[resource.Address]string // IDs of objects that this run created
 }
 
-// batch is the steps that a worker carries out together: one, or several that share requests.
+// batch holds the steps that a worker carries out together: one, or several that share requests.
 type batch []planner.StepID
 
 // completion is a worker's report on its steps.
 type completion struct {
 	steps   batch
-	pending []*Pending // by step; not nil: it has not ended
+	pending []*Pending // by step; not nil = the step has not ended
 	journal error      // an outcome could not be recorded
 }
 
-// flush is batches whose intents are in the journal, or the error of writing them.
+// flush holds batches whose intents are in the journal, or the error of writing them.
 type flush struct {
 	batches []batch
 	err     error
 }
 
-// prepare links the steps and schedules those that wait for no other.
+// prepare links the steps, and schedules those that wait for no other step.
 func (sc *scheduler) prepare() {
 	var first []planner.StepID
 	earlier := map[resource.Address][]planner.StepID{} // for addresses with several steps
@@ -123,7 +123,7 @@ func (sc *scheduler) prepare() {
 			sc.total++
 			if s.Action != planner.Delete {
 				sc.pendingNonDeletes++
-				sc.noteNeeded(s)
+				sc.markNeeded(s)
 			}
 			sc.wait(i, s.Needs...)
 			sc.wait(i, s.After...)
@@ -144,7 +144,7 @@ func (sc *scheduler) prepare() {
 	}
 }
 
-// wait makes step i wait for others. A step given twice counts twice, here and in release.
+// wait makes step i wait for other steps. A step given twice counts twice, here and in release.
 func (sc *scheduler) wait(i planner.StepID, others ...planner.StepID) {
 	for _, j := range others {
 		sc.indegree[i]++
@@ -152,7 +152,7 @@ func (sc *scheduler) wait(i planner.StepID, others ...planner.StepID) {
 	}
 }
 
-// loop starts steps and handles their completions until none is left or the run must end.
+// loop starts steps and handles their completions until all have ended or the run must end.
 func (sc *scheduler) loop(ctx context.Context) {
 	var workers errgroup.Group
 	workers.SetLimit(sc.limit)
@@ -186,11 +186,11 @@ func (sc *scheduler) loop(ctx context.Context) {
 	_ = workers.Wait() // errors come with the completions
 }
 
-// handleNext waits for a completion, a logged batch or the time of a pending step, and handles it.
+// handleNext waits for the next event and handles it: a completion, a finished flush, or a pending step that is due.
 func (sc *scheduler) handleNext(ctx context.Context) {
 	var due <-chan time.Time
-	var stop, cancelled <-chan struct{} // needed for pending steps only: running ones end by themselves
-	if wait, ok := sc.nextDue(); ok {
+	var stop, cancelled <-chan struct{} // only for pending steps: running steps end by themselves
+	if wait, ok := sc.timeToNextDue(); ok {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		due, stop, cancelled = timer.C, sc.opts.Stop, ctx.Done()
@@ -210,8 +210,7 @@ func (sc *scheduler) handleNext(ctx context.Context) {
 	}
 }
 
-// mustEnd reports whether no step may begin any more. An interrupt after the last step has
-// ended does not count.
+// mustEnd reports whether no further step may begin. An interrupt after the last step has ended does not count.
 func (sc *scheduler) mustEnd(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -223,21 +222,20 @@ func (sc *scheduler) mustEnd(ctx context.Context) bool {
 	return sc.result.Interrupted || sc.result.Stopped != nil
 }
 
-// begin takes the first queued batch for a worker, without the steps whose operation the
-// service refuses.
+// begin takes the first queued batch for a worker, without steps whose operation the service refuses.
 func (sc *scheduler) begin() batch {
 	var steps batch
 	queued := sc.queue[0]
 	sc.queue = sc.queue[1:]
 	for _, i := range queued {
 		step, res := sc.plan.Steps[i], &sc.result.Steps[i]
-		if cause := sc.refused(step); cause != nil && res.Err == nil {
+		if cause := sc.refusedBy(step); cause != nil && res.Err == nil {
 			sc.withdraw(i)
-			sc.leaveUntried(i, cause)
+			sc.blockUntried(i, cause)
 			continue
 		}
 		steps = append(steps, i)
-		if res.Err == nil { // else it was pending and has been reported
+		if res.Err == nil { // otherwise the step was pending, and Started was reported
 			res.Missing = sc.missing(step)
 			sc.emit(Event{Type: Started, Step: step})
 		}
@@ -248,23 +246,22 @@ func (sc *scheduler) begin() batch {
 	return steps
 }
 
-// dequeue takes the first ready steps, as many as bring the queue to its target length, and
-// the batches of the groups that can begin.
+// dequeue takes ready steps until the queue has its target length, and the batches of groups that can begin.
 func (sc *scheduler) dequeue() []batch {
 	var batches []batch
 	if len(sc.queue) <= sc.prefetch/2 {
 		for most := sc.prefetch - len(sc.queue); len(sc.ready) > 0 && len(batches) < most; {
 			i := sc.ready[0]
 			sc.ready = sc.ready[1:]
-			if cause := sc.refused(sc.plan.Steps[i]); cause != nil {
-				sc.leaveUntried(i, cause)
+			if cause := sc.refusedBy(sc.plan.Steps[i]); cause != nil {
+				sc.blockUntried(i, cause)
 				continue
 			}
 			batches = append(batches, batch{i})
 			sc.countExpected(batch{i}, 1)
 		}
 	}
-	return append(batches, sc.gatherAll()...)
+	return append(batches, sc.gatherBatches()...)
 }
 
 // logIntents writes the intents of batches, and of the membership steps whose members they create.
@@ -292,10 +289,9 @@ func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	return sc.journal.Begin(ctx, intents)
 }
 
-// enqueueLogged queues logged batches and sets the target length of the queue: half of it
-// must last for a flush that takes three times as long as this one. It is no longer,
-// since after a crash the next run checks each intent. Where the service is faster than
-// the disk it lasts for a dozen flushes, so that outcomes do not wait for flushes all the time.
+// enqueueLogged queues logged batches, and sets the target length of the queue. Half of the queue must last for a flush that takes three
+// times as long as this one. It is not longer, because after a crash the next run checks each intent. If the service is faster than the
+// disk, it lasts for a dozen flushes, so that outcomes do not always wait for flushes.
 func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
 	sc.logging = false
 	flushes := 3
@@ -312,10 +308,10 @@ func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
 	}
 }
 
-// cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
+// cancelQueued withdraws the intents of steps that no worker has begun, and gives up pending steps.
 func (sc *scheduler) cancelQueued() {
 	var pending []planner.StepID
-	for _, i := range slices.Concat(append(sc.queue, sc.loggedAhead())...) {
+	for _, i := range slices.Concat(append(sc.queue, sc.takeLogged())...) {
 		if sc.result.Steps[i].Err != nil {
 			pending = append(pending, i) // it was due
 			continue
@@ -350,7 +346,7 @@ func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
 			}
 		}
 	}()
-	for k, a := range sc.attempt(ctx, b) {
+	for k, a := range sc.callService(ctx, b) {
 		res := &sc.result.Steps[b[k]]
 		if p, ok := errors.AsType[*Pending](a.Err); ok {
 			res.Err, c.pending[k] = p, p
@@ -364,8 +360,8 @@ func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
 	return c
 }
 
-// attempt has the service carry out the steps of a batch.
-func (sc *scheduler) attempt(ctx context.Context, b batch) []Attempt {
+// callService lets the service carry out the steps of a batch.
+func (sc *scheduler) callService(ctx context.Context, b batch) []Attempt {
 	steps := make([]*planner.Step, len(b))
 	for k, i := range b {
 		steps[k] = sc.plan.Steps[i]
@@ -386,7 +382,7 @@ func statusOf(ctx context.Context, err error) Status {
 	}
 }
 
-// id is the [IDs] of the run.
+// id implements [IDs] for the run.
 func (sc *scheduler) id(a resource.Address) (string, bool) {
 	sc.mu.RLock()
 	id, ok := sc.ids[a]
@@ -397,22 +393,21 @@ func (sc *scheduler) id(a resource.Address) (string, bool) {
 	return id, id != ""
 }
 
-// complete handles a completion: the dependents of steps that ended become ready or are
-// blocked; the others are set aside.
+// complete handles a completion. The dependents of ended steps become ready or are blocked; the other steps are set aside.
 func (sc *scheduler) complete(ctx context.Context, c completion) {
 	sc.running--
 	sc.doneDuringFlush++
 	sc.stop(c.journal)
 	sc.countExpected(c.steps, -1)
-	sc.park(c)
-	for k, i := range c.steps { // every ID is there before a dependent begins
+	sc.setAside(c)
+	for k, i := range c.steps { // all IDs must be known before a dependent begins
 		if res := &sc.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
 			sc.mu.Lock()
 			sc.ids[res.Step.Address] = res.Outcome.ID
 			sc.mu.Unlock()
 		}
 	}
-	for k, i := range c.steps { // what some rows of a request say of the operation others may contradict
+	for k, i := range c.steps { // count all results first: other rows may contradict a refusal
 		if c.pending[k] == nil {
 			sc.countRefusal(&sc.result.Steps[i])
 		}
@@ -424,31 +419,30 @@ func (sc *scheduler) complete(ctx context.Context, c completion) {
 	}
 }
 
-// end handles the end of a step that a worker has carried out.
+// end handles a step that a worker has completed.
 func (sc *scheduler) end(ctx context.Context, i planner.StepID) {
 	res := &sc.result.Steps[i]
 	if errors.Is(res.Err, ErrAbortRun) {
 		sc.stop(res.Err)
 	}
 	if res.Status == NotStarted {
-		if !sc.mustEnd(ctx) { // the service itself sends nothing more
+		if !sc.mustEnd(ctx) { // the service itself sends no more requests
 			sc.stop(res.Err)
 		}
 		*res = StepResult{Step: res.Step}
 		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
-		return // its dependents are not started either
+		return // its dependents are not started
 	}
 	sc.finish(res)
 	sc.release(i, res.Status == Done)
 }
 
-// release schedules the dependents of step i that wait for no other step now. Where i did
-// not succeed, those that need it are blocked.
+// release schedules the dependents of step i that wait for no other step. If i did not succeed, dependents that need it are blocked.
 func (sc *scheduler) release(i planner.StepID, ok bool) {
 	for _, k := range sc.dependents[i] {
 		switch {
 		case sc.result.Steps[k].Status == Blocked:
-		case !ok && slices.Contains(sc.plan.Steps[k].Needs, i) && !sc.doesWithout(sc.plan.Steps[k], i):
+		case !ok && slices.Contains(sc.plan.Steps[k].Needs, i) && !sc.canGoOnWithout(sc.plan.Steps[k], i):
 			sc.block(k, sc.rootCause(i))
 		default:
 			if sc.indegree[k]--; sc.indegree[k] == 0 {
@@ -458,15 +452,15 @@ func (sc *scheduler) release(i planner.StepID, ok bool) {
 	}
 }
 
-// schedule makes a step ready that waits for no other. Deletes are deferred to the end; a
-// membership step without a single existing member is blocked.
+// schedule makes a step ready that waits for no other step. Deletes are deferred to the end. A membership step without any existing member
+// is blocked.
 func (sc *scheduler) schedule(i planner.StepID) {
 	step := sc.plan.Steps[i]
 	missing := sc.missing(step)
 	deletes := step.Action == planner.Delete
-	switch cause := sc.refused(step); {
+	switch cause := sc.refusedBy(step); {
 	case cause != nil:
-		sc.leaveUntried(i, cause)
+		sc.blockUntried(i, cause)
 	case deletes && sc.pendingNonDeletes > 0 && !sc.needed[i]:
 		sc.deferredDeletes = append(sc.deferredDeletes, i)
 	case deletes && sc.deleteBlocker(step) != nil:
@@ -481,8 +475,8 @@ func (sc *scheduler) schedule(i planner.StepID) {
 	}
 }
 
-// leaveUntried blocks a step whose operation the service refuses.
-func (sc *scheduler) leaveUntried(i planner.StepID, cause *planner.Step) {
+// blockUntried blocks a step whose operation the service refuses.
+func (sc *scheduler) blockUntried(i planner.StepID, cause *planner.Step) {
 	sc.result.Steps[i].Untried = true
 	sc.block(i, cause)
 }
@@ -497,7 +491,7 @@ func (sc *scheduler) block(i planner.StepID, cause *planner.Step) {
 	sc.release(i, false)
 }
 
-// rootCause is the step to blame where step i did not succeed: i itself, or what blocked it.
+// rootCause returns the step that caused the failure of step i: i itself, or the step that blocked it.
 func (sc *scheduler) rootCause(i planner.StepID) *planner.Step {
 	if by := sc.result.Steps[i].BlockedBy; by != nil {
 		return by
@@ -505,7 +499,7 @@ func (sc *scheduler) rootCause(i planner.StepID) *planner.Step {
 	return sc.plan.Steps[i]
 }
 
-// missing lists the members of a batch that do not exist because their own step did not succeed.
+// missing returns the members of a step that do not exist because their own steps did not succeed.
 func (sc *scheduler) missing(step *planner.Step) []resource.Address {
 	if step.Members == nil {
 		return nil
@@ -522,17 +516,17 @@ func (sc *scheduler) missing(step *planner.Step) []resource.Address {
 	return missing
 }
 
-// finish counts and reports a step that has ended. After the last other step it schedules the deletes.
+// finish counts and reports a step that has ended. After the last step that is not a delete, it schedules the deletes.
 func (sc *scheduler) finish(res *StepResult) {
 	sc.done++
-	sc.over[res.Step.Index] = true
+	sc.hasEnded[res.Step.Index] = true
 	sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 	sc.yieldTurn(res.Step)
 	if res.Step.Action == planner.Delete {
 		return
 	}
 	if res.Status != Done {
-		sc.noteIncomplete(res)
+		sc.markIncomplete(res)
 	}
 	if sc.pendingNonDeletes--; sc.pendingNonDeletes == 0 {
 		deletes := sc.deferredDeletes
@@ -543,7 +537,7 @@ func (sc *scheduler) finish(res *StepResult) {
 	}
 }
 
-// stop ends the run because of an error, if it is one. The first is the cause.
+// stop ends the run if err is not nil. The first error is the cause.
 func (sc *scheduler) stop(err error) {
 	switch {
 	case err == nil || sc.result.Stopped != nil:
@@ -562,7 +556,7 @@ func (sc *scheduler) emit(e Event) {
 	sc.opts.Events(e)
 }
 
-// insert adds a step to others, in the order of the plan.
+// insert adds a step to a list in the order of the plan.
 func insert(steps []planner.StepID, i planner.StepID) []planner.StepID {
 	at, _ := slices.BinarySearch(steps, i)
 	return slices.Insert(steps, at, i)

@@ -7,30 +7,30 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// prefetchInSequence is the number of steps of a sequence in the journal at once, the
-// running one included: the next must not wait for a flush.
+// prefetchInSequence is the number of steps of a sequence that are in the journal at once, including the running one, so that the next step
+// does not wait for a flush.
 const prefetchInSequence = 4
 
-// sequence is the steps of one [planner.Step.Sequence].
+// sequence holds the steps of one [planner.Step.Sequence].
 type sequence struct {
 	steps []planner.StepID // in the order of the plan
 	turn  int              // index of the first step that has not ended
 	phase map[planner.StepID]phase
-	group *group // whose batches replace turns; nil = every step goes alone
+	group *group // its batches replace turns; nil = every step runs alone
 }
 
 // phase is the progress of a step of a sequence.
 type phase int8
 
 const (
-	waiting phase = iota // for steps outside the sequence
-	queued               // for nothing but its turn
+	waiting phase = iota // waits for steps outside the sequence
+	queued               // waits only for its turn
 	offered              // ready to be logged, or running
 	logged               // in the journal, before its turn
 	ended
 )
 
-// joinSequence puts a step at the end of its sequence, if it has one.
+// joinSequence appends a step to its sequence, if it has one.
 func (sc *scheduler) joinSequence(i planner.StepID) {
 	n := sc.plan.Steps[i].Sequence
 	if n == 0 {
@@ -44,7 +44,7 @@ func (sc *scheduler) joinSequence(i planner.StepID) {
 	q.steps = append(q.steps, i)
 }
 
-// makeReady makes a step ready to be logged; one of a sequence when its turn is near.
+// makeReady makes a step ready to be logged; a step of a sequence is ready when its turn is near.
 func (sc *scheduler) makeReady(i planner.StepID) {
 	q := sc.sequences[sc.plan.Steps[i].Sequence]
 	switch g := sc.groupOf(i); {
@@ -58,7 +58,7 @@ func (sc *scheduler) makeReady(i planner.StepID) {
 	}
 }
 
-// enqueue lets logged steps begin; one of a sequence when it is its turn.
+// enqueue queues logged steps; a step of a sequence is queued when its turn comes.
 func (sc *scheduler) enqueue(b batch) {
 	q := sc.sequences[sc.plan.Steps[b[0]].Sequence]
 	if q == nil || q.group != nil {
@@ -75,7 +75,7 @@ func (sc *scheduler) enqueueNow(b batch) {
 	sc.queue = slices.Insert(sc.queue, at, b)
 }
 
-// yieldTurn gives the turn to the next step of the sequence after one has ended.
+// yieldTurn passes the turn to the next step of the sequence after a step has ended.
 func (sc *scheduler) yieldTurn(step *planner.Step) {
 	q := sc.sequences[step.Sequence]
 	switch {
@@ -92,7 +92,7 @@ func (sc *scheduler) advance(q *sequence) {
 	for q.turn < len(q.steps) && q.phase[q.steps[q.turn]] == ended {
 		q.turn++
 	}
-	for k, i := range q.near() {
+	for k, i := range q.loggable() {
 		switch p := q.phase[i]; {
 		case p == queued:
 			q.phase[i] = offered
@@ -104,16 +104,16 @@ func (sc *scheduler) advance(q *sequence) {
 	}
 }
 
-// near is the steps that may be in the journal.
-func (s *sequence) near() []planner.StepID {
-	return s.steps[s.turn:min(s.turn+prefetchInSequence, len(s.steps))]
+// loggable returns the steps that may be in the journal.
+func (sq *sequence) loggable() []planner.StepID {
+	return sq.steps[sq.turn:min(sq.turn+prefetchInSequence, len(sq.steps))]
 }
 
-// loggedAhead takes the logged steps that wait for their turn.
-func (sc *scheduler) loggedAhead() batch {
+// takeLogged takes the logged steps that wait for their turn.
+func (sc *scheduler) takeLogged() batch {
 	var steps batch
 	for _, q := range sc.sequences {
-		for _, i := range q.near() {
+		for _, i := range q.loggable() {
 			if q.phase[i] == logged {
 				q.phase[i] = waiting
 				steps = append(steps, i)

@@ -20,22 +20,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// step is a step of a scripted plan, with what happens when it is carried out.
+// step is a step of a scripted plan, with the behaviour of the service.
 type step struct {
 	action       planner.Action
-	address      resource.Address // "" = one of its own
+	address      resource.Address // "" = its own address
 	needs, after []int
-	members      []int // of a membership: steps that make them
+	members      []int // for a membership: steps that create the members
 	local        bool  // sends nothing
 	sequence     int
 	batch        int
-	pending      []time.Duration // so often it is pending before it ends, and until when
+	pending      []time.Duration // how often it is pending before it ends, and for how long
 
 	takes   time.Duration
-	err     error // what the service answers
+	err     error // the service's answer
 	panics  any
-	deaf    bool  // the request is under way when the context is cancelled, and its answer gets lost
-	journal error // of its outcome
+	deaf    bool  // the request ignores the cancelled context, and its answer is lost
+	journal error // error of recording the outcome
 }
 
 // rowsOfABatch is the limit of the scripted plans.
@@ -72,14 +72,14 @@ func planOf(steps ...step) *planner.Plan {
 	return plan
 }
 
-// world is a scripted service and the journal beside it. It notes what happens
-// when, and complains about whatever must never happen.
+// world is a scripted service and its journal. It records what happens
+// and when, and reports what must never happen.
 type world struct {
 	script []step
 	plan   *planner.Plan
 	limit  int
 	flush  time.Duration
-	intend func(ctx context.Context, call int) error // answers the call-th flush (from 1); nil = well
+	intend func(ctx context.Context, call int) error // result of the call-th flush (from 1); nil = success
 
 	mu        sync.Mutex
 	start     time.Time
@@ -87,19 +87,19 @@ type world struct {
 	began     []time.Duration
 	intended  []bool
 	completed []int
-	answered  []bool // with success
+	answered  []bool // successfully
 	sent      []bool
-	over      []bool // whatever became of it
-	looked    []int  // how often it was pending
+	over      []bool // with any result
+	looked    []int  // number of times it was pending
 	inFlight  map[resource.Address]int
 	now, max  int // steps in flight
-	working   int // workers that carry them out
-	ahead     int // most intents open that are not in flight
+	working   int // busy workers
+	ahead     int // largest number of open intents that are not in flight
 	flushes   int
 	total     int
 	wrong     []string
 	events    []executor.Event
-	batches   []string // as they came
+	batches   []string // in order
 }
 
 func newWorld(script ...step) *world {
@@ -111,7 +111,7 @@ func newWorld(script ...step) *world {
 	}
 }
 
-// run runs the plan. Events are taken without a lock: the race detector sees to it that they come one at a time.
+// run runs the plan. Events are collected without a lock, so the race detector notices concurrent ones.
 func (w *world) run(ctx context.Context, limit int, stop <-chan struct{}) executor.Result {
 	w.limit = limit
 	return executor.Run(ctx, w.plan, w, w, executor.Options{
@@ -174,7 +174,7 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	return w.script[i].journal
 }
 
-// pending tells which of the steps under way do not end.
+// pending returns the steps under way that do not end.
 func (w *world) pending(steps ...*planner.Step) []bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,7 +185,7 @@ func (w *world) pending(steps ...*planner.Step) []bool {
 	return pending
 }
 
-// Do carries out its steps one after the other, each with an outcome of its own.
+// Do carries out its steps one after the other, and returns an outcome for each.
 func (w *world) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
 	if len(steps) > 1 || steps[0].Batch != 0 {
 		w.checkBatch(steps)
@@ -199,7 +199,7 @@ func (w *world) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs)
 	return attempts
 }
 
-// checkBatch complains about steps that do not go together, are too many or in another order.
+// checkBatch reports steps that do not belong together, are too many, or are in a wrong order.
 func (w *world) checkBatch(steps []*planner.Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +216,7 @@ func (w *world) checkBatch(steps []*planner.Step) {
 	w.batches = append(w.batches, strings.Join(names, " "))
 }
 
-// attempt is what becomes of a step that is under way.
+// attempt returns the result of a step that is under way.
 func (w *world) attempt(ctx context.Context, s *planner.Step) (executor.Outcome, error) {
 	i := s.Index
 	do := w.script[i]
@@ -274,7 +274,7 @@ func (w *world) begin(steps []*planner.Step, ids executor.IDs) {
 	}
 }
 
-// checkBegin complains about a step that must not begin yet.
+// checkBegin reports a step that must not begin yet.
 func (w *world) checkBegin(s *planner.Step, ids executor.IDs) {
 	i := s.Index
 	if s.Operation != nil && !w.intended[i] {
@@ -312,7 +312,7 @@ func (w *world) end(steps []*planner.Step, pending []bool) {
 	}
 }
 
-// starts lists the steps in the order in which the executor told that they start.
+// starts lists the steps in the order of their Started events.
 func (w *world) starts() string {
 	var found []string
 	for _, e := range w.events {
@@ -323,7 +323,7 @@ func (w *world) starts() string {
 	return strings.Join(found, " ")
 }
 
-// statuses names how the steps of a result ended.
+// statuses returns the statuses of the steps of a result.
 func statuses(r executor.Result) string {
 	words := make([]string, len(r.Steps))
 	for i, s := range r.Steps {
@@ -339,7 +339,7 @@ func word(s executor.Status) string {
 	}[s]
 }
 
-// check complains about a result that cannot be.
+// check reports an impossible result.
 func (w *world) check(t *testing.T, r executor.Result) {
 	t.Helper()
 	for _, text := range w.wrong {
@@ -371,7 +371,7 @@ func (w *world) check(t *testing.T, r executor.Result) {
 	w.checkEvents(t, done, total)
 }
 
-// contradiction says what speaks against a step's result.
+// contradiction returns a contradiction in a step's result, or "".
 func (w *world) contradiction(r executor.Result, i int, early bool) string {
 	s := r.Steps[i]
 	failedNeed := slices.ContainsFunc(s.Step.Needs, func(j planner.StepID) bool {
@@ -437,7 +437,7 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 	return ""
 }
 
-// checkEvents complains about events that do not tell what happened.
+// checkEvents reports events that do not match what happened.
 func (w *world) checkEvents(t *testing.T, done, total int) {
 	t.Helper()
 	started, ended := map[planner.StepID]int{}, map[planner.StepID]int{}

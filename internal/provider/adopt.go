@@ -13,8 +13,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// adoptPredefined adopts an object that the service created together with its parent, and
-// makes it match the manifest.
+// adoptPredefined adopts an object that the service created together with its parent, and updates it to match the manifest.
 func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, error) {
 	o := r.step.Object
 	rows, err := w.listIn(ctx, r.step.Kind, o.Parent, w.ids)
@@ -22,7 +21,7 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 		return executor.Outcome{}, failure(r.step, err)
 	}
 	for _, predefined := range rows {
-		if o.SameNaturalKey(predefined, w.resolve(o, w.ids)) {
+		if o.SameNaturalKey(predefined, w.idResolver(o, w.ids)) {
 			return w.adoptExisting(ctx, r, predefined)
 		}
 	}
@@ -30,8 +29,8 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 		o.Parent.Address)
 }
 
-// adoptConflicting adopts the object that the service names as the conflict of a create, if
-// it is the wanted one. Archived objects and drafts conflict too, and no list shows them.
+// adoptConflicting adopts the object that the service names as the conflict of a create, if it is the wanted object. Archived objects and
+// drafts conflict too, although no list shows them.
 func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Error) (executor.Outcome, error) {
 	step := r.step
 	op, ok := w.operation(step, resource.Get)
@@ -49,7 +48,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
 	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
-		step.Object.SameNaturalKey(res.Row, w.resolve(step.Object, w.ids)):
+		step.Object.SameNaturalKey(res.Row, w.idResolver(step.Object, w.ids)):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
@@ -58,10 +57,10 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	}
 }
 
-// maxClearings limits the repeats of a create while the service still keeps the contents of a deleted object.
+// maxClearings limits the repetitions of a create while the service still has the contents of a deleted object.
 const maxClearings = 15
 
-// hiddenConflict is the error of a create whose object exists already, where no list shows it.
+// hiddenConflict returns the error of a create whose object exists already but is in no list.
 func hiddenConflict(step *planner.Step, id, why string) error {
 	hint := "archived objects and drafts are in no list: restore or delete it on the service, or use another key"
 	if step.Kind.ListsAll() {
@@ -70,13 +69,13 @@ func hiddenConflict(step *planner.Step, id, why string) error {
 	return diag.WithHint(fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why), hint)
 }
 
-// adoptExisting makes an existing object match the step: fields that differ are sent.
+// adoptExisting updates an existing object to match the step. It sends only the fields that differ.
 func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row) (executor.Outcome, error) {
 	step := r.step
 	if wrong := w.claim(step, existing, false); wrong != nil {
 		return executor.Outcome{}, unknownOutcome{wrong}
 	}
-	desired := w.desired(step)
+	desired := w.desiredValues(step)
 	existing = step.Kind.InZone(existing, step.Write.Zone)
 	var differing, equal []*resource.Value
 	for _, v := range step.Values() {
@@ -89,9 +88,9 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 	}
 	op, ok := w.operation(step, resource.Update)
 	if len(differing) == 0 || !ok {
-		return w.created(step, existing), nil
+		return w.createdOutcome(step, existing), nil
 	}
-	out := w.created(step.Sending(equal), existing)
+	out := w.createdOutcome(step.Sending(equal), existing)
 	change := step.Sending(differing)
 	change.Action, change.Operation, change.ID = planner.Update, op, existing.ID()
 	updated, err := w.update(ctx, row{step: change, params: r.paramsWith(change.ID)})

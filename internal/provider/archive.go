@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// setArchived archives an object or restores it. The state does not record that: the service shows it.
+// setArchived archives or restores an object. The state does not record this, because the service shows it.
 func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error) {
 	step, id := r.step, r.params[r.step.Kind.Param]
 	if id == "" {
@@ -26,8 +26,8 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 		}
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params, Body: body})
-	if errors.Is(err, apiclient.ErrNotFound) && step.Operation.Verb == resource.Archive && w.hidden(ctx, r) {
-		return executor.Outcome{Record: planner.Record{ID: id}}, nil // a request of an earlier run was done after the plan saw the object
+	if errors.Is(err, apiclient.ErrNotFound) && step.Operation.Verb == resource.Archive && w.isHidden(ctx, r) {
+		return executor.Outcome{Record: planner.Record{ID: id}}, nil // a request of an earlier run was carried out after the plan read the object
 	}
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
@@ -38,8 +38,8 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil
 }
 
-// hidden reports that the service does not show an object that the plan saw, as it does with what is archived.
-func (w *write) hidden(ctx context.Context, r row) bool {
+// isHidden reports whether the service no longer shows an object that the plan saw, like an archived one.
+func (w *write) isHidden(ctx context.Context, r row) bool {
 	get, ok := w.operation(r.step, resource.Get)
 	if !ok {
 		return false

@@ -12,25 +12,25 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// claims says whose the IDs of the service are. It is safe for concurrent use.
+// claims records which object has which ID of the service. It is safe for concurrent use.
 type claims struct {
 	mu       sync.Mutex
-	owners   map[ownedID]owner
-	disputed map[*planner.Step]bool // steps whose ID another answer gave too
+	holders  map[ownedID]claimant
+	disputed map[*planner.Step]bool // steps whose ID was in another answer too
 }
 
-// ownedID is an ID of the service; different kinds may share one.
+// ownedID is an ID of the service; objects of different kinds may share one.
 type ownedID struct{ kind, id string }
 
-// owner is the object that has an ID.
-type owner struct {
+// claimant is the object that has an ID.
+type claimant struct {
 	address resource.Address
-	orphan  bool          // the manifest does not have it
-	step    *planner.Step // that got the ID in this run; nil = none did
+	orphan  bool          // the manifest does not contain it
+	step    *planner.Step // the step that got the ID in this run; nil = none
 }
 
-// claim notes the ID that the service gives a step's object. One that is none, or that another object of the state or of this
-// run has, comes from an answer that was mixed up and says nothing. Only what exists already can be an orphan of the state.
+// claim records the ID that the service gives a step's object. It returns an error if the ID is invalid, or belongs to another object of
+// the state or of this run: such an answer was mixed up. An existing object may have the ID of an orphan in the state.
 func (s *Service) claim(step *planner.Step, row resource.Row, created bool) error {
 	id := row.ID()
 	switch mark, _ := row["external_id"].(string); {
@@ -45,7 +45,7 @@ func (s *Service) claim(step *planner.Step, row resource.Row, created bool) erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := ownedID{step.Kind.Name, id}
-	had, owned := c.owners[at]
+	had, owned := c.holders[at]
 	if owned && had.address != step.Address {
 		c.disputed[had.step] = had.step != nil
 		proven := !created && (had.orphan || had.step != nil && s.plan.Marks().On(row, step.Address))
@@ -53,32 +53,31 @@ func (s *Service) claim(step *planner.Step, row resource.Row, created bool) erro
 			return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
 		}
 	}
-	c.owners[at] = owner{address: step.Address, step: step}
+	c.holders[at] = claimant{address: step.Address, step: step}
 	return nil
 }
 
-// isDisputed reports whether another answer gave the step's ID too.
+// isDisputed reports whether another answer contained the step's ID too.
 func (c *claims) isDisputed(step *planner.Step) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.disputed[step]
 }
 
-// existedBefore reports whether an object is known from the plan, or was created by this
-// run before so many others were.
+// existedBefore reports whether an object is known from the plan, or was among the first count objects that batches of this run created.
 func (s *Service) existedBefore(kind *resource.Kind, id string, count int) bool {
 	if before, created := s.memory.createdInBatch(id); created {
 		return before < count
 	}
 	s.claims.mu.Lock()
 	defer s.claims.mu.Unlock()
-	had, known := s.claims.owners[ownedID{kind.Name, id}]
+	had, known := s.claims.holders[ownedID{kind.Name, id}]
 	return known && had.step == nil
 }
 
-// settleDispute looks up the object of a create whose ID another answer gave too, and corrects the outcome.
-func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out executor.Outcome, ids executor.IDs) executor.Outcome {
-	params, err := s.params(step, ids)
+// resolveDispute looks up the object of a create whose ID was in another answer too, and corrects the outcome.
+func (s *Service) resolveDispute(ctx context.Context, step *planner.Step, out executor.Outcome, ids executor.IDs) executor.Outcome {
+	params, err := s.pathParams(step, ids)
 	if err != nil {
 		return out
 	}
@@ -89,7 +88,7 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 	}
 	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
 	if seen.result == found {
-		out = w.created(step, seen.row)
+		out = w.createdOutcome(step, seen.row)
 		summary = "the service answered with the ID " + wrong + " of another object: it is " + out.ID
 	} else if seen.err != nil {
 		summary += ": " + diag.PlainText(seen.err)
@@ -102,14 +101,14 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 	return out
 }
 
-// loadOwners gathers the IDs that the state knows. It does so before there are requests, which would wait for each other here.
-func (s *Service) loadOwners() {
+// loadClaims loads the IDs that the state knows, before there are concurrent requests.
+func (s *Service) loadClaims() {
 	for address, r := range s.state.Prior() {
 		if _, wanted := s.plan.Known[address]; !wanted && address.IsObject() && r.ID != "" {
-			s.claims.owners[ownedID{address.Kind(), r.ID}] = owner{address: address, orphan: true}
+			s.claims.holders[ownedID{address.Kind(), r.ID}] = claimant{address: address, orphan: true}
 		}
 	}
 	for address, r := range s.plan.Known {
-		s.claims.owners[ownedID{address.Kind(), r.ID}] = owner{address: address}
+		s.claims.holders[ownedID{address.Kind(), r.ID}] = claimant{address: address}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// setCustom sends the values of custom fields by API v1, a request for each. Repeating one is harmless.
-func (w *write) setCustom(ctx context.Context, r row) error {
+// sendCustom sends the values of custom fields with API v1, one request for each. Repeating a request is harmless.
+func (w *write) sendCustom(ctx context.Context, r row) error {
 	for _, v := range r.step.Values() {
 		if !resource.IsCustom(v) {
 			continue
@@ -27,7 +27,7 @@ func (w *write) setCustom(ctx context.Context, r row) error {
 		at := maps.Clone(r.params)
 		at[v.Field.Definition.Kind.Param] = id
 		op := resource.CustomFieldOp(v)
-		req := apiclient.Request{Operation: op, Params: at, Body: resource.CustomBody(v, op, w.resolve(r.step.Object, w.ids))}
+		req := apiclient.Request{Operation: op, Params: at, Body: resource.CustomBody(v, op, w.idResolver(r.step.Object, w.ids))}
 		if _, err := w.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
 			return err
 		}
@@ -35,11 +35,11 @@ func (w *write) setCustom(ctx context.Context, r row) error {
 	return nil
 }
 
-// completeCustom sends the values of custom fields after a create by API v1. The object is there
-// without them, so a refusal is a warning; the next plan has them again.
+// completeCustom sends the values of custom fields with API v1 after a create. A refusal is only a warning, because the object exists; the
+// next plan contains the values again.
 func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome) {
 	step := r.step
-	err := w.setCustom(ctx, row{step: step, params: r.paramsWith(out.ID)})
+	err := w.sendCustom(ctx, row{step: step, params: r.paramsWith(out.ID)})
 	if err == nil {
 		return
 	}
@@ -54,29 +54,28 @@ func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome
 	})
 }
 
-// inBody reports whether the body of a row holds the step's values of custom fields.
-func (w *write) inBody(step *planner.Step) bool {
-	return w.named[step] && !w.learned.lacks(setValue())
+// hasCustomInBody reports whether the body of the step's row contains its custom fields.
+func (w *write) hasCustomInBody(step *planner.Step) bool {
+	return w.customNamed[step] && !w.learned.lacks(setValueOp())
 }
 
-// setValue is the operation of API v1 that sets a value. It takes the place of custom_fields in API v2 where
-// those are missing.
-func setValue() *resource.Operation {
+// setValueOp returns the operation of API v1 that sets a value. It replaces custom_fields if API v2 does not support them.
+func setValueOp() *resource.Operation {
 	op, _ := resource.MustLookup(resource.Property).Op(resource.SetValue, resource.V1)
 	return op
 }
 
-// takesCustom reports whether API v2 stores the custom fields that it gets. The first object that shows it
-// tells: the service may leave them out without an error.
-func (w *write) takesCustom(ctx context.Context, r row, id string) bool {
+// storesCustom reports whether API v2 stores the custom fields that were sent. The service may drop them without an error, so the first
+// object that shows custom fields decides.
+func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 	step := r.step
-	if lacks := w.learned.lacks(setValue()); lacks || w.learned.seenCustom(false) {
+	if lacks := w.learned.lacks(setValueOp()); lacks || w.learned.seenCustom(false) {
 		return !lacks
 	}
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)})
 	if err != nil {
-		w.learned.disable(setValue(), err)
+		w.learned.disable(setValueOp(), err)
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
@@ -88,21 +87,21 @@ func (w *write) takesCustom(ctx context.Context, r row, id string) bool {
 		if details, isObject := value.(map[string]any); isObject {
 			value = details["value"]
 		}
-		want, _ := v.Desired(w.resolve(step.Object, w.ids))
+		want, _ := v.Desired(w.idResolver(step.Object, w.ids))
 		before := w.plan.Known[step.Address].Values[v.Field.Name]
 		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
 		if !ok || there == v.Null || there && still {
-			w.learned.disable(setValue(), errors.New("API v2 leaves out custom_fields"))
+			w.learned.disable(setValueOp(), errors.New("API v2 leaves out custom_fields"))
 			return false
 		}
-		w.learned.seenCustom(there) // one that is cleared may have had no value
+		w.learned.seenCustom(there) // a cleared value may have been empty before
 	}
 	return true
 }
 
-// namesCustom reports whether it is known how API v2 names the custom fields of a step. A list
-// of the project tells, which is read when one is not known yet.
-func (w *write) namesCustom(ctx context.Context, r row) bool {
+// loadCustomNames reports whether the names of a step's custom fields in API v2 are known. It reads a list of the project if one is
+// unknown.
+func (w *write) loadCustomNames(ctx context.Context, r row) bool {
 	for _, v := range r.step.Values() {
 		if !resource.IsCustom(v) {
 			continue
@@ -113,7 +112,7 @@ func (w *write) namesCustom(ctx context.Context, r row) bool {
 			op, _ := resource.MustLookup(resource.Property).Op(resource.ListNames, resource.V2)
 			rows, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params, Query: url.Values{"fields": {"id,name"}}})
 			if err != nil {
-				rows = nil // they are sent by API v1
+				rows = nil // API v1 sends the values then
 			}
 			w.learned.nameCustom(id, rows)
 			name, _ = w.learned.customName(id)
@@ -125,7 +124,7 @@ func (w *write) namesCustom(ctx context.Context, r row) bool {
 	return true
 }
 
-// customName is the name of a property in bodies of API v2, or "".
+// customName returns the name of a property in bodies of API v2, or "".
 func (w *write) customName(definition *resource.Object) string {
 	id, _ := w.ids(definition.Address)
 	name, _ := w.learned.customName(id)

@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// delete carries out a delete. An object that does not exist any more is a success, so
-// repeating the request is harmless. If the service still shows the object, the step has failed, and the state keeps it.
+// delete carries out a delete. It succeeds if the object does not exist any more, so repeating the request is harmless. It fails if the
+// service still shows the object, and the state keeps it.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	err := s.archiveFirst(ctx, step)
 	if err == nil {
@@ -34,7 +34,7 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }
 
-// archiveFirst archives and unlocks an object whose delete needs that.
+// archiveFirst archives and unlocks an object if its delete requires it.
 func (s *Service) archiveFirst(ctx context.Context, step *planner.Step) error {
 	op, ok := s.operation(step, resource.Update)
 	if !ok || !step.ArchivesFirst() {
@@ -45,7 +45,7 @@ func (s *Service) archiveFirst(ctx context.Context, step *planner.Step) error {
 	return err //nolint:wrapcheck // an error of the client, like that of the delete
 }
 
-// explainRefusedDelete names what may keep the service from deleting an object, although no list shows it.
+// explainRefusedDelete adds a possible reason why the service refuses to delete an object: other objects that no list shows.
 func explainRefusedDelete(step *planner.Step, err error) error {
 	e, refused := errors.AsType[*apiclient.Error](err)
 	if !refused || e.Effect != apiclient.Rejected || step.Deletion == nil || step.Deletion.Loss == nil {
@@ -60,7 +60,7 @@ func explainRefusedDelete(step *planner.Step, err error) error {
 	return err
 }
 
-// checkUnused makes sure that nobody has added members to the object since the plan was made.
+// checkUnused returns an error if others have added members to the object since the plan was made.
 func (s *Service) checkUnused(ctx context.Context, step *planner.Step, g planner.Guard) error {
 	answer, err := ask(ctx, s.client, g.Read)
 	if err != nil {

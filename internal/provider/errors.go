@@ -9,11 +9,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// failure wraps an error of the client in the error that the executor acts on.
+// failure converts an error of the client into the error on which the executor acts.
 func failure(step *planner.Step, err error) error {
 	var e *apiclient.Error
 	switch {
-	case !errors.As(err, &e) && errors.Is(err, apiclient.ErrStopped): // by way of the file store
+	case !errors.As(err, &e) && errors.Is(err, apiclient.ErrStopped): // through the file store
 		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
 	case e == nil:
 		return fmt.Errorf("%s: %w", step.Address, err)
@@ -30,7 +30,7 @@ func failure(step *planner.Step, err error) error {
 	}
 }
 
-// unknownOutcome adds [executor.ErrOutcomeUnknown] to an error whose text says so already.
+// unknownOutcome adds [executor.ErrOutcomeUnknown] to an error without changing its text.
 type unknownOutcome struct{ error }
 
 func (u unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, u.error} }
@@ -44,8 +44,7 @@ func abortOnStop(err error) error {
 	return err
 }
 
-// notFound reports whether the service says that an object does not exist. A route that
-// the service does not support says nothing about the object.
+// notFound reports whether the service says that an object does not exist. The error of an unsupported route does not count.
 func notFound(err error) bool {
 	return errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)
 }

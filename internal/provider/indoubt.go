@@ -15,35 +15,36 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// DefaultGrace is the time for which the service is expected, at most, to go on with a
-// request that its client has given up. Until then no object counts as absent.
+// DefaultGrace is the longest time for which the service is expected to go on with a request that its client has given up. Before its end
+// no object counts as absent.
 const DefaultGrace = time.Minute
 
-// What a create without success means, and what is done about it. Twice in the table: the service takes a second object
-// made by the same request ([takesTwo]); once: it refuses it, so that a late request has no effect.
+// The table lists the reactions to a create without success. "twice" applies if the service accepts a second object from the same request
+// ([Service.takesTwo]), "once" if it refuses it, so that a late request has no effect. The times are how long the service may still carry
+// out the request.
 //
-//	answer                              it was done      then                                            once    twice
-//	never sent, 401, 403, 404, 413, …   no               the step fails
-//	429, 503 with Retry-After           it says no       it is sent again, where twice after a look      -       -
-//	other 4xx                           it says no       a look, as it was seen to be wrong
-//	500, 502, 503 … that comes soon     perhaps          looks for as long as …, then sent again         0.5 s   2 s
-//	none, or one that says nothing      perhaps, or yet  looks for as long as …, then sent again         2 s     Grace.Period
+//	answer                              carried out?   reaction                                        once    twice
+//	never sent, 401, 403, 404, 413, …   no             the step fails
+//	429, 503 with Retry-After           it says no     send again; if twice, look it up before         -       -
+//	other 4xx                           it says no     look it up, because it was seen to be wrong
+//	500, 502, 503 … that comes soon     perhaps        look it up for the time, then send again        0.5 s   2 s
+//	none, or one that is unusable       perhaps, later look it up for the time, then send again        2 s     Grace.Period
 //
-// Where nothing can tell, as of a page with the documented operations, a service is taken at its word, and the outcome is unknown
-// otherwise. Each period is the time within which the service may still carry out the request; where the answer came soon, only two
-// requests must not be carried out at the same time. For a service that fails for a while the time doubles with each attempt.
+// If no lookup is possible, such as of a page with the documented operations, the service is believed, and the outcome is unknown
+// otherwise. If the answer came soon, the time only prevents that two requests are carried out at once. While a service keeps failing, the
+// time doubles with each attempt.
 const (
 	afterAnswer = 500 * time.Millisecond
 	shortGrace  = 2 * time.Second
 )
 
 const (
-	attempts         = 3 // of one create, each further one after look-ups that found nothing
-	answeredAttempts = 6 // where each was answered soon
-	maxFailedLookups = 5 // in a row, until the outcome is left unknown
+	attempts         = 3 // of one create; each further one follows lookups that found nothing
+	answeredAttempts = 6 // if each was answered soon
+	maxFailedLookups = 5 // in a row, before the outcome stays unknown
 )
 
-// inDoubt is the creates of a run that may or may not have been carried out. It is safe for concurrent use.
+// inDoubt holds the creates of a run that may or may not have been carried out. It is safe for concurrent use.
 type inDoubt struct {
 	grace Grace
 
@@ -55,16 +56,16 @@ type inDoubt struct {
 type lostCreate struct {
 	givenUp       time.Time // when its client gave up
 	period        time.Duration
-	wait          time.Duration // before the next look-up
-	cause         error         // why there was no answer
-	attempts      int           // requests sent by this run
-	answered      int           // those of them that were answered soon
-	sentAfter     int           // objects that batches had created before
+	wait          time.Duration // time before the next lookup
+	cause         error         // the reason why there was no answer
+	attempts      int           // requests that this run sent
+	answered      int           // requests that were answered soon
+	sentAfter     int           // number of objects that batches had created before
 	failedLookups int           // in a row
-	costly        bool          // each look takes many requests
+	costly        bool          // each lookup takes many requests
 }
 
-// lostCreate returns the step's create without an answer, or nil.
+// lostCreate returns the unanswered create of a step, or nil.
 func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	d := &s.inDoubt
 	d.mu.Lock()
@@ -72,14 +73,14 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	return d.creates[step]
 }
 
-// giveUp notes a create that was sent and got no answer.
-func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
+// recordLost records a create that was sent and got no answer.
+func (s *Service) recordLost(step *planner.Step, cause error) *lostCreate {
 	u := s.lostCreate(step)
 	d := &s.inDoubt
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if u == nil {
-		u = &lostCreate{costly: s.onlyNumbersTell(step)}
+		u = &lostCreate{costly: s.isFoundByNumberOnly(step)}
 		d.creates[step] = u
 	}
 	u.attempts++
@@ -93,29 +94,30 @@ func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
 }
 
 // exhausted reports whether the create is not sent again.
-func (l *lostCreate) exhausted() bool {
-	return l.attempts >= answeredAttempts || l.attempts-l.answered >= attempts
+func (lc *lostCreate) exhausted() bool {
+	return lc.attempts >= answeredAttempts || lc.attempts-lc.answered >= attempts
 }
 
-func (l *lostCreate) exhaustion() error {
-	return fmt.Errorf("sent %d times without success, and not found: %w", l.attempts, l.cause)
+func (lc *lostCreate) exhaustion() error {
+	return fmt.Errorf("sent %d times without success, and not found: %w", lc.attempts, lc.cause)
 }
 
-// reason says why the outcome is not known.
-func (l *lostCreate) reason() error { return unknownOutcome{l.cause} }
+// reason returns the error of the unknown outcome.
+func (lc *lostCreate) reason() error { return unknownOutcome{lc.cause} }
 
-// end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
-func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
+// periodEnd returns the time after which the service does not carry out the request. Only a lookup that begins later proves that it did
+// not.
+func (lc *lostCreate) periodEnd() time.Time { return lc.givenUp.Add(lc.period) }
 
-// late is until when the service may still carry out a request of a create that is done, since another one did it; zero = there is none.
-// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more.
-func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
+// duplicateUntil returns the end of the grace period of an unanswered request whose repetition succeeded, or zero. Until then the request
+// could create the object again, if the object is deleted or gets another mark.
+func (s *Service) duplicateUntil(step *planner.Step, foundByLookup bool) time.Time {
 	u := s.lostCreate(step)
 	if u == nil && !step.Write.Announced {
 		return time.Time{}
 	}
 	if u == nil {
-		return s.inDoubt.grace.until(s.inDoubt.grace.GivenUp)
+		return s.inDoubt.grace.end(s.inDoubt.grace.GivenUp)
 	}
 	open := u.attempts - u.answered
 	if step.Write.Announced {
@@ -127,31 +129,31 @@ func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
 	if open <= 0 {
 		return time.Time{}
 	}
-	return s.inDoubt.grace.until(u.givenUp)
+	return s.inDoubt.grace.end(u.givenUp)
 }
 
-// brief reports whether the period is too short for looks during it.
-func (l *lostCreate) brief() bool { return l.period <= 8*shortGrace }
+// isBrief reports whether the period is too short for lookups during it.
+func (lc *lostCreate) isBrief() bool { return lc.period <= 8*shortGrace }
 
-// pending is the error of a create that is looked for later: a few times during a long grace period, the last time at its end.
-func (l *lostCreate) pending() error {
+// pending returns the error of a create that will be looked up later: several times during a long grace period, the last time at its end.
+func (lc *lostCreate) pending() error {
 	const first, factor = 20, 4
 	switch {
-	case l.brief(), l.costly && l.wait > 0:
-		l.wait = l.period
+	case lc.isBrief(), lc.costly && lc.wait > 0:
+		lc.wait = lc.period
 	default:
-		l.wait = max(l.wait*factor, l.period/first)
+		lc.wait = max(lc.wait*factor, lc.period/first)
 	}
-	return &executor.Pending{After: max(min(l.wait, time.Until(l.end())), 0), Err: l.reason()}
+	return &executor.Pending{After: max(min(lc.wait, time.Until(lc.periodEnd())), 0), Err: lc.reason()}
 }
 
-// takesTwo reports whether the service takes a second object that the same request makes. Of API v2's batches nobody says
-// that they refuse a second object with the same external ID.
+// takesTwo reports whether the service accepts a second object from the same request. Batches of API v2 are not documented to refuse a
+// second object with the same external ID.
 func (s *Service) takesTwo(step *planner.Step) bool {
 	return !step.Kind.UniqueField() && (step.Batch != 0 || !step.Kind.UniqueExternalID || !s.usesExternalID(step))
 }
 
-// period is how long the service may still carry out a create, or be at it. tries is how often that has been answered soon.
+// period returns how long the service may still carry out a create. tries is how often the create was answered soon.
 func (g Grace) period(takesTwo bool, tries int) time.Duration {
 	switch {
 	case takesTwo && tries == 0:
@@ -163,21 +165,20 @@ func (g Grace) period(takesTwo bool, tries int) time.Duration {
 	}
 }
 
-// Grace is the time for which the service may still carry out an abandoned request. The
-// zero value is no time.
+// Grace is the time in which the service may still carry out an abandoned request. The zero value is no time.
 type Grace struct {
-	Period  time.Duration       // at most, from the moment the client gave up
-	GivenUp time.Time           // when an earlier run had given up at the latest; zero or in the future = now
-	OnWait  func(time.Duration) // called with the wait before planning waits; nil = nobody
+	Period  time.Duration       // longest time, from the moment the client gave up
+	GivenUp time.Time           // latest time at which an earlier run gave up; zero or in the future = now
+	OnWait  func(time.Duration) // called with the wait before planning waits; nil = not called
 }
 
-// GivenUpBy is the latest moment at which a run that was last heard of then had given up its requests: it may have sent
-// one three times, each time after a grace period, and after refusals for as long as the client puts up with them.
+// GivenUpBy returns the latest time at which a run had given up its requests, if it was last seen alive at lastHeard. It may have sent a
+// request three times, each time followed by a grace period, and waited after refusals as long as the client allows.
 func GivenUpBy(lastHeard time.Time, timeout, period time.Duration) time.Time {
 	return lastHeard.Add(attempts * (timeout + period + apiclient.DefaultMaxElapsed))
 }
 
-// begin replaces a zero or future GivenUp by now.
+// begin replaces a zero or future GivenUp by the current time.
 func (g Grace) begin() Grace {
 	if now := time.Now(); g.GivenUp.IsZero() || g.GivenUp.After(now) {
 		g.GivenUp = now
@@ -185,18 +186,18 @@ func (g Grace) begin() Grace {
 	return g
 }
 
-// brief is the time within which the service carries out a request that it refuses a second time.
+// brief returns the grace for requests that the service refuses a second time.
 func (g Grace) brief() Grace { return Grace{Period: min(g.Period, shortGrace), GivenUp: g.GivenUp} }
 
-// remaining is the rest of the period.
+// remaining returns the rest of the period.
 func (g Grace) remaining() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
 
-// until is when the period of a request is over that was given up at a time, in whole seconds as a state has it.
-func (g Grace) until(givenUp time.Time) time.Time {
+// end returns the end of the period of a request that was given up at a time, in whole seconds like the state.
+func (g Grace) end(givenUp time.Time) time.Time {
 	return givenUp.Add(g.Period).Truncate(time.Second).Add(time.Second).UTC()
 }
 
-// Wait returns when the period is over: what is read then does not change by requests that were given up.
+// Wait waits for the end of the period. Later reads do not change because of abandoned requests.
 func (g Grace) Wait(ctx context.Context) error {
 	left := g.begin().remaining()
 	if left <= 0 {
@@ -213,12 +214,12 @@ func (g Grace) Wait(ctx context.Context) error {
 	}
 }
 
-// settle looks for creates in doubt. It returns the rows that do not exist and can be sent; of the others it says what became
-// of them.
+// settle looks up creates in doubt. It returns the rows whose objects do not exist, and which can be sent again; it sets the attempts of
+// the other rows.
 func (w *write) settle(ctx context.Context, rows []row) []row {
 	rows = slices.DeleteFunc(rows, func(r row) bool {
 		u := r.lost
-		tooEarly := u.costly && u.brief() && u.wait == 0 && time.Now().Before(u.end())
+		tooEarly := u.costly && u.isBrief() && u.wait == 0 && time.Now().Before(u.periodEnd())
 		if tooEarly {
 			w.attempts[r.at].Err = u.pending()
 		}
@@ -240,7 +241,7 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 			a.Outcome, a.Err = w.adoptOwn(ctx, r, seen.row)
 		case seen.result == undetermined:
 			a.Err = w.lookupFailed(u, seen.err)
-		case begin.Before(u.end()): // it may have been carried out since
+		case begin.Before(u.periodEnd()): // it may have been carried out since the lookup began
 			u.failedLookups = 0
 			a.Err = u.pending()
 		case u.exhausted():
@@ -252,8 +253,7 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 	return absentRows
 }
 
-// lookupFailed is the error of a look-up without a result. If the service fails for a
-// while, the look-up is repeated.
+// lookupFailed returns the error of a lookup without a result. The lookup is repeated if the failure is temporary.
 func (w *write) lookupFailed(u *lostCreate, err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Transient() && u.failedLookups < maxFailedLookups {
@@ -266,7 +266,7 @@ func (w *write) lookupFailed(u *lostCreate, err error) error {
 	return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
 }
 
-// adoptOwn takes an object that a create of planform made.
+// adoptOwn adopts an object that a create of planform made.
 func (w *write) adoptOwn(ctx context.Context, r row, own resource.Row) (executor.Outcome, error) {
 	if why := own.Hidden(); why != "" {
 		return executor.Outcome{}, hiddenConflict(r.step, own.ID(), why)
@@ -276,8 +276,8 @@ func (w *write) adoptOwn(ctx context.Context, r row, own resource.Row) (executor
 	return out, err
 }
 
-// resolveRefused looks up the outcome of a create that the service refused: it has
-// been seen to answer with an error after it had created the object.
+// resolveRefused looks up the outcome of a create that the service refused. The service has been seen to answer with an error after it had
+// created the object.
 func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (out executor.Outcome, err error) {
 	seen := w.findCreated(ctx, r)
 	switch {
@@ -285,7 +285,7 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 		return out, hiddenConflict(r.step, seen.row.ID(), seen.row.Hidden())
 	case seen.result == found:
 		out, err = w.adoptExisting(ctx, r, seen.row)
-		// else it was refused because somebody else had created it
+		// otherwise somebody else had created it
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || r.step.Write.Announced || e.Doubted
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
@@ -297,14 +297,14 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 	}
 }
 
-// foundError ends a create that is about to be repeated, since its object is there.
+// foundError stops the repetition of a create, because its object exists.
 type foundError struct{ row resource.Row }
 
 func (*foundError) Error() string { return "it was created by the request that was refused" }
 
-// lookAgain looks for the objects of creates that were refused for the moment before they are sent again, where the service
-// may take second ones; batches had created since objects before. Where nothing can tell, the service is taken at its word.
-func (w *write) lookAgain(rows []row, since int) func(context.Context) error {
+// checkBeforeRetry returns a function that looks up creates before they are sent again after a temporary refusal, if the service may accept
+// a second object. since is the number of objects that batches had created before. If no lookup is possible, the service is believed.
+func (w *write) checkBeforeRetry(rows []row, since int) func(context.Context) error {
 	if step := rows[0].step; step.Action != planner.Create || w.op == nil && !w.takesTwo(step) {
 		return nil
 	}
@@ -321,10 +321,9 @@ func (w *write) lookAgain(rows []row, since int) func(context.Context) error {
 	}
 }
 
-// checkSingle warns if the object of a create that was sent again exists twice: the
-// service may have carried out the first request at the same time.
-func (w *write) checkSingle(ctx context.Context, r row, out *executor.Outcome) {
-	if r.lost == nil || r.lost.costly && r.lost.brief() {
+// warnDoubled warns if the object of a repeated create exists twice, because the service also carried out the first request.
+func (w *write) warnDoubled(ctx context.Context, r row, out *executor.Outcome) {
+	if r.lost == nil || r.lost.costly && r.lost.isBrief() {
 		return
 	}
 	if _, several := errors.AsType[*ambiguousError](w.findCreated(ctx, r).err); !several {

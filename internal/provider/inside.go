@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// sendInside writes one of the objects that the row of their parent holds, by an update of the parent. Nothing says whether what
-// such a list leaves out stays: each list names all that are there by their IDs, so that none goes, with what uses it.
+// sendInside writes an object in the row of its parent, by an update of the parent. The API does not say whether entries missing from such
+// a list are deleted, so every request repeats the IDs of all of them.
 func (w *write) sendInside(ctx context.Context, r row, body []byte) (*apiclient.Response, error) {
 	op, _ := w.operation(r.step, resource.List)
 	others, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params})
@@ -30,16 +30,16 @@ func (w *write) sendInside(ctx context.Context, r row, body []byte) (*apiclient.
 		body = fmt.Appendf(nil, `{"id":%q,%s`, own, body[1:])
 	}
 	body = r.step.Operation.Enclose([]byte(strings.Join(append(list, string(body)), ",")))
-	res, err := w.client.Do(ctx, apiclient.Request{Operation: r.step.Operation, Params: r.params, Body: body, Again: w.lookAgain([]row{r}, 0)})
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: r.step.Operation, Params: r.params, Body: body, Again: w.checkBeforeRetry([]row{r}, 0)})
 	if err != nil {
 		return nil, err
 	}
 	shown, _ := res.Row[r.step.Kind.Inside].([]any)
-	res.Row = resource.Row{} // not that of the parent
+	res.Row = resource.Row{} // without the values of the parent
 	for _, v := range shown {
 		object, _ := v.(map[string]any)
 		id := resource.Row(object).ID()
-		if r.step.Action == planner.Create && !known[id] && r.step.Object.SameNaturalKey(object, w.resolve(r.step.Object, w.ids)) || id == own {
+		if r.step.Action == planner.Create && !known[id] && r.step.Object.SameNaturalKey(object, w.idResolver(r.step.Object, w.ids)) || id == own {
 			res.Row = object
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// learned is what the service has shown of itself during a run: how it names fields, how much a request may hold, what it
-// does not have. It is safe for concurrent use.
+// learned holds properties of the service that answers have shown during a run: dialects, limits, and missing operations. It is safe for
+// concurrent use.
 type learned struct {
 	mu           sync.Mutex
-	dialects     map[string]resource.Dialect   // by kind, once an answer has shown it
-	hidden       map[*resource.Field]bool      // fields already reported as hidden by answers
+	dialects     map[string]resource.Dialect   // by kind, once an answer shows it
+	hidden       map[*resource.Field]bool      // fields that were reported as missing in answers
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
-	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
+	missing      map[*resource.Operation]error // operations of API v2 that the service lacks, with its error
 	refusals     map[*planner.Step]int         // of steps that are sent again
-	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
-	storesCustom bool                          // API v2 was seen to store custom fields
+	customNames  map[string]string             // by ID of a property: its name in API v2; "" = it has none
+	storesCustom bool                          // API v2 has stored custom fields
 }
 
 func newLearned(dialects map[string]resource.Dialect) *learned {
@@ -36,107 +36,106 @@ func newLearned(dialects map[string]resource.Dialect) *learned {
 	return l
 }
 
-// dialect is how the service names the kind's fields in an operation, as far as is known.
-func (l *learned) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
+// dialect returns the known dialect of the kind's fields in an operation.
+func (le *learned) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
 	if op.V2() {
 		return resource.V2Dialect
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.dialects[k.Name]
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	return le.dialects[k.Name]
 }
 
-func (l *learned) setDialect(k *resource.Kind, d resource.Dialect) {
+func (le *learned) setDialect(k *resource.Kind, d resource.Dialect) {
 	if !k.HasDialects() {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dialects[k.Name] = d
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.dialects[k.Name] = d
 }
 
 // firstHidden reports whether this is the first call for a field that answers do not show.
-func (l *learned) firstHidden(f *resource.Field) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	first := !l.hidden[f]
-	l.hidden[f] = true
+func (le *learned) firstHidden(f *resource.Field) bool {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	first := !le.hidden[f]
+	le.hidden[f] = true
 	return first
 }
 
-// customName is the name of a property in bodies of API v2; "" = it has none, and known is false where nobody has asked yet.
-func (l *learned) customName(id string) (name string, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	name, known = l.customNames[id]
+// customName returns the name of a property in bodies of API v2; "" = it has none. known is false if it was not read yet.
+func (le *learned) customName(id string) (name string, known bool) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	name, known = le.customNames[id]
 	return name, known
 }
 
-// nameCustom notes the names of the properties in rows; the wanted one may have none.
-func (l *learned) nameCustom(wanted string, rows []resource.Row) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.customNames[wanted] = ""
+// nameCustom stores the names of the properties in rows, and that the wanted property has none if it is missing.
+func (le *learned) nameCustom(wanted string, rows []resource.Row) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.customNames[wanted] = ""
 	for _, row := range rows {
-		l.customNames[row.ID()], _ = row["name"].(string)
+		le.customNames[row.ID()], _ = row["name"].(string)
 	}
 }
 
-// seenCustom notes whether API v2 was seen to store custom fields, and reports whether it ever was.
-func (l *learned) seenCustom(now bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.storesCustom = l.storesCustom || now
-	return l.storesCustom
+// seenCustom records whether API v2 stores custom fields now, and reports whether it ever did.
+func (le *learned) seenCustom(now bool) bool {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.storesCustom = le.storesCustom || now
+	return le.storesCustom
 }
 
-// countRefusal counts the refusals of a step that is sent again: a concurrent change, a delete that the service forbids, or a create
-// that an object collides with which no list shows.
-func (l *learned) countRefusal(step *planner.Step) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.refusals[step]++
-	return l.refusals[step]
+// countRefusal counts and returns the refusals of a step that is sent again: because of a concurrent change, of a forbidden delete, or of a
+// conflict with an object that is in no list.
+func (le *learned) countRefusal(step *planner.Step) int {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.refusals[step]++
+	return le.refusals[step]
 }
 
-// rowLimit is how many rows go into one request.
-func (l *learned) rowLimit(op *resource.Operation) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n, ok := l.rowLimits[op]; ok {
+// rowLimit returns the largest number of rows in one request.
+func (le *learned) rowLimit(op *resource.Operation) int {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	if n, ok := le.rowLimits[op]; ok {
 		return n
 	}
 	return op.Rows
 }
 
-// splitLimit lowers the limit after so many rows were too many, or took too long.
-func (l *learned) splitLimit(op *resource.Operation, rows int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rowLimits[op] = max(1, rows/2)
+// splitLimit halves the limit after a request with so many rows was too large or too slow.
+func (le *learned) splitLimit(op *resource.Operation, rows int) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.rowLimits[op] = max(1, rows/2)
 }
 
-// lacks reports whether the service turned out not to have an operation of API v2.
-func (l *learned) lacks(op *resource.Operation) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.missing[op] != nil
+// lacks reports whether the service lacks an operation of API v2.
+func (le *learned) lacks(op *resource.Operation) bool {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	return le.missing[op] != nil
 }
 
-func (l *learned) disable(op *resource.Operation, why error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.missing[op] = why
+func (le *learned) disable(op *resource.Operation, why error) {
+	le.mu.Lock()
+	defer le.mu.Unlock()
+	le.missing[op] = why
 }
 
-// fallbacks are warnings of operations of API v2 that the service turned out not to have,
-// those that are missing for the same reason in one.
-func (l *learned) fallbacks() diag.List {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// fallbacks returns warnings about operations of API v2 that the service lacks, one for each reason.
+func (le *learned) fallbacks() diag.List {
+	le.mu.Lock()
+	defer le.mu.Unlock()
 	kinds := map[string][]string{} // by reason
-	for op, why := range l.missing {
-		if op.OneAtATime { // API v1 does it in as many requests
+	for op, why := range le.missing {
+		if op.OneAtATime { // API v1 needs the same number of requests
 			continue
 		}
 		reason := why.Error()

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// lookupResult is the result of a look-up.
+// lookupResult is the result of a lookup.
 type lookupResult int
 
 const (
@@ -23,33 +23,33 @@ const (
 	absent
 )
 
-// sighting is what a look-up of a create shows.
+// sighting is the result of a lookup of a create, with the object that it found.
 type sighting struct {
 	result lookupResult
-	row    resource.Row // that was found
-	err    error        // why it is undetermined; nil = nothing can tell
+	row    resource.Row // the object that was found
+	err    error        // the reason why it is undetermined; nil = no read can show the object
 }
 
-func failedLookup(err error) sighting { return sighting{err: err} }
+func undeterminedSighting(err error) sighting { return sighting{err: err} }
 
-// only is the sighting of a create that may have made any of these objects.
-func only(step *planner.Step, rows []resource.Row) sighting {
+// sightingOf returns the sighting of a create that may have made any of these objects.
+func sightingOf(step *planner.Step, rows []resource.Row) sighting {
 	switch len(rows) {
 	case 0:
 		return sighting{result: absent}
 	case 1:
 		return sighting{result: found, row: rows[0]}
 	default:
-		return failedLookup(&ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)})
+		return undeterminedSighting(&ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)})
 	}
 }
 
-// ambiguousError is the error of a look-up that found several objects instead of one.
+// ambiguousError is the error of a lookup that found several objects instead of one.
 type ambiguousError struct{ error }
 
 func (a *ambiguousError) Unwrap() error { return a.error }
 
-// lookUp looks for the objects of creates: those of a batch in one list. since is how many objects batches had created before.
+// lookUp looks up the objects of creates; it reads one list for a batch. since is the number of objects that batches had created before.
 func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 	seen := make([]sighting, len(rows))
 	if w.op == nil {
@@ -61,26 +61,25 @@ func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 	listed, err := w.findAllCreated(ctx, rows, since)
 	for i, r := range rows {
 		if err != nil {
-			seen[i] = failedLookup(err)
+			seen[i] = undeterminedSighting(err)
 			continue
 		}
 		var hits []resource.Row
 		for _, id := range w.allExternalIDs(r.step) {
 			hits = append(hits, listed[id]...)
 		}
-		seen[i] = only(r.step, hits)
+		seen[i] = sightingOf(r.step, hits)
 	}
 	return seen
 }
 
-// findCreated looks for the object of a create without an answer: by its external ID if it
-// has one, else by its natural key.
+// findCreated looks up the object of a create without an answer: by its external ID if it has one, otherwise by its natural key.
 func (w *write) findCreated(ctx context.Context, r row) sighting {
 	s, step := w.Service, r.step
 	list, ok := s.operation(step, resource.List)
 	byExternalID := s.usesExternalID(step)
 	switch {
-	case s.onlyNumbersTell(step):
+	case s.isFoundByNumberOnly(step):
 		return s.findByNumber(ctx, step)
 	case !ok, !byExternalID && step.Kind.AdoptOnRequestOnly:
 		return sighting{}
@@ -94,56 +93,56 @@ func (w *write) findCreated(ctx context.Context, r row) sighting {
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: r.params})
 	if err != nil {
-		return failedLookup(err)
+		return undeterminedSighting(err)
 	}
-	externalIDs, resolve := s.allExternalIDs(step), s.resolve(step.Object, w.ids)
-	return only(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
+	externalIDs, resolve := s.allExternalIDs(step), s.idResolver(step.Object, w.ids)
+	return sightingOf(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
 		marked := func(id string) bool { return s.plan.Marks().Has(row, id) }
 		isOwn := byExternalID && slices.ContainsFunc(externalIDs, marked) && step.Object.SameContent(row)
 		return row.ID() == step.Write.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row, resolve))
 	}))
 }
 
-// onlyNumbersTell reports whether objects of the step's kind can be read by their numbers only: the documented operations
-// list no work items.
-func (s *Service) onlyNumbersTell(step *planner.Step) bool {
+// isFoundByNumberOnly reports whether objects of the step's kind can be read only by their numbers, because the documented operations
+// cannot list work items.
+func (s *Service) isFoundByNumberOnly(step *planner.Step) bool {
 	_, finds := s.operation(step, resource.Find)
 	_, lists := s.operation(step, resource.List)
 	return finds && !lists && step.Kind.Numbered()
 }
 
-// findByNumber looks for the object of a create as the planner does after a run that died: among those with numbers that are
-// new since.
+// findByNumber looks up the object of a create like the planner does after a run that died: among the objects with numbers that are new
+// since.
 func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting {
 	in := planner.Input{Workspace: s.plan.Workspace, Owner: s.plan.Owner, API: s.plan.API, Prior: s.state.Prior(), Observed: planner.Observed{}}
 	maps.DeleteFunc(in.Prior, func(a resource.Address, _ planner.Record) bool { return !a.IsObject() })
-	var lost []*resource.Object // those of this name, of which one may have made what another seems to have
+	var lost []*resource.Object // objects of the same name: one of them may be the cause of an object that another one seems to have made
 	for _, other := range s.plan.Steps {
 		r, ok := in.Prior[other.Address]
 		if !ok || other.Action != planner.Create || other.Kind != step.Kind || other.Object.Parent != step.Object.Parent ||
 			other.Object.Name() != step.Object.Name() || r.PendingIntent == nil {
 			continue
 		}
-		if other.Sequence == step.Sequence && step.Sequence > 0 && other.Index > step.Index { // announced, and not sent yet
+		if other.Sequence == step.Sequence && step.Sequence > 0 && other.Index > step.Index { // its intent was written, but it was not sent yet
 			delete(in.Prior, other.Address)
 			continue
 		}
-		r.ID, r.Identifier = "", "" // of what it is to replace
+		r.ID, r.Identifier = "", "" // they identify the object that it replaces
 		in.Prior[other.Address], lost = r, append(lost, other.Object)
 	}
 	in.Desired = planner.WithNeeded(lost)
 	reader := &Reader{Client: s.client, API: in.API, Observed: in.Observed}
 	switch rows, decided, err := planner.FindLost(ctx, in, reader, step.Object); {
 	case err != nil:
-		return failedLookup(err)
+		return undeterminedSighting(err)
 	case !decided:
 		return sighting{}
 	default:
-		return only(step, rows)
+		return sightingOf(step, rows)
 	}
 }
 
-// allExternalIDs are those of a step's object, and those that it had before: an earlier run may have sent it with one of them.
+// allExternalIDs returns the present and former external IDs of a step's object. An earlier run may have sent it with any of them.
 func (s *Service) allExternalIDs(step *planner.Step) []string {
 	var ids []string
 	for _, a := range planner.AllAddresses(step.Object) {
@@ -152,7 +151,7 @@ func (s *Service) allExternalIDs(step *planner.Step) []string {
 	return ids
 }
 
-// findByExternalID asks the service for the one object with an external ID.
+// findByExternalID asks the service for the object with an external ID.
 func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Operation, externalID string) sighting {
 	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: r.params, Query: externalIDQuery(s.plan.Owner, externalID)})
 	var e *apiclient.Error
@@ -160,25 +159,24 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 	case errors.Is(err, apiclient.ErrNotFound):
 		return sighting{result: absent}
 	case errors.As(err, &e) && e.Status == 500:
-		return failedLookup(&ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects "+
+		return undeterminedSighting(&ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects "+
 			"have it: %w", r.step.Address, err)})
 	case err != nil:
-		return failedLookup(err)
+		return undeterminedSighting(err)
 	case !s.plan.Marks().Has(res.Row, externalID):
-		return failedLookup(errors.New("the service answered a look-up by external ID with a different object"))
+		return undeterminedSighting(errors.New("the service answered a look-up by external ID with a different object"))
 	default:
 		return sighting{result: found, row: res.Row}
 	}
 }
 
-// externalIDQuery looks for the object with an external ID of planform.
+// externalIDQuery returns the query for the object with an external ID of planform.
 func externalIDQuery(owner resource.Owner, id string) url.Values {
 	return url.Values{"external_id": {id}, "external_source": {owner.Source()}}
 }
 
-// findAllCreated finds rows by their external IDs in the list of their kind, newest first. It ends
-// with a page whose last object existed before any of them was sent, when batches had created
-// since objects, if the service keeps to that order.
+// findAllCreated finds rows by their external IDs in the list of their kind, newest first. If the list keeps that order, it stops after a
+// page whose last object existed before any of them was sent. since is the number of objects that batches had created before.
 func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (map[string][]resource.Row, error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, w.plan.API)

@@ -23,7 +23,7 @@ type member struct {
 	id string
 }
 
-// name is the member's name in messages.
+// name returns the member's name for messages.
 func (m member) name() string {
 	if m.Address != "" {
 		return string(m.Address)
@@ -31,19 +31,19 @@ func (m member) name() string {
 	return m.Text
 }
 
-// memberBatch is a batch of members on its way into their container.
+// memberBatch is a batch of members that is being added to a container.
 type memberBatch struct {
 	*write
 
 	row row
 
-	by        string   // ID of the object that defines what they are to the container; "" = none does
-	before    []string // IDs of those that are so without planform's doing
-	in        []string // IDs of the members that were added, or were members already
-	otherwise []string // IDs of those who have another value than was sent, or may
-	warnings  diag.List
-	refused   []member // refused when sent alone
-	refusal   error    // of the last of them
+	definedBy  string   // ID of the object that defines the attribute; "" = none
+	related    []string // IDs of members that have the same attribute without planform's doing
+	in         []string // IDs of the members that were added, or were already in the container
+	otherValue []string // IDs of members that have, or may have, another value than was sent
+	warnings   diag.List
+	refused    []member // members that were refused when they were sent alone
+	refusal    error    // error of the last refused member
 }
 
 func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error) {
@@ -62,21 +62,21 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 		return executor.Outcome{}, nil
 	}
 	j, all := &memberBatch{write: w, row: r}, members
-	if members, j.in = w.withoutPlaced(ctx, r, members); len(members) == 0 {
-		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, j.in)}}, nil
+	if members, j.in = w.splitPlaced(ctx, r, members); len(members) == 0 {
+		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, j.in)}}, nil
 	}
-	if err := j.join(ctx, members); err != nil {
+	if err := j.joinMembers(ctx, members); err != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
 	}
 	if j.refusal != nil {
-		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explain())
+		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explainRefusal())
 	}
-	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherwise, id) })
-	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, asSent)}, Warnings: j.warnings}, nil
+	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherValue, id) })
+	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, asSent)}, Warnings: j.warnings}, nil
 }
 
-// attributes are the values of the members' attribute as the state keeps them.
-func attributes(step *planner.Step, members []member, in []string) map[string]string {
+// attributeValues returns the values of the members' attribute for the state.
+func attributeValues(step *planner.Step, members []member, in []string) map[string]string {
 	a := step.Kind.Membership.Attribute
 	if a == nil {
 		return nil
@@ -95,11 +95,11 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	step, params := r.step, maps.Clone(r.params)
 	m := &step.Members.Items[0]
 	if step.Kind.Membership.Attribute.Words != nil {
-		return w.relateAnew(ctx, r)
+		return w.changeRelation(ctx, r)
 	}
 	params[step.Kind.Membership.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
-	if step.Members.Container.ID == "" { // it is new: the plan could not read who is in
+	if step.Members.Container.ID == "" { // the container is new: the plan could not read its members
 		rows, _ := w.memberRows(ctx, step, r.params)
 		for _, row := range rows {
 			if k := step.Kind.Membership; k.MemberID(row) == m.ID {
@@ -113,15 +113,15 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	out := executor.Outcome{Record: planner.Record{Values: attributes(step, []member{{m, m.ID}}, []string{m.ID})}}
-	if storedOtherwise(step, m, res.Row, &out.Warnings) {
+	out := executor.Outcome{Record: planner.Record{Values: attributeValues(step, []member{{m, m.ID}}, []string{m.ID})}}
+	if hasOtherAttribute(step, m, res.Row, &out.Warnings) {
 		out.Values = nil
 	}
 	return out, nil
 }
 
-// storedOtherwise reports, and warns, that the answer about a member shows another value of the attribute than was sent.
-func storedOtherwise(step *planner.Step, m *planner.Member, shown resource.Row, warnings *diag.List) bool {
+// hasOtherAttribute reports whether the answer shows another value of a member's attribute than was sent, and adds a warning.
+func hasOtherAttribute(step *planner.Step, m *planner.Member, shown resource.Row, warnings *diag.List) bool {
 	a := step.Kind.Membership.Attribute
 	if a == nil || a.Words != nil || m.Value == "" {
 		return false
@@ -137,8 +137,8 @@ func storedOtherwise(step *planner.Step, m *planner.Member, shown resource.Row, 
 	return true
 }
 
-// sendMember makes a request that gives members a value of the attribute. Where the service turns out not to have it in API v2, API v1
-// does it, unless only API v2 knows the value.
+// sendMember sends a request that sets the attribute of members. If the service lacks the operation in API v2, API v1 carries it out,
+// unless only API v2 knows the value.
 func (s *Service) sendMember(ctx context.Context, step *planner.Step, value string, of func(*resource.Operation) apiclient.Request) (*apiclient.Response, error) {
 	a, op := step.Kind.Membership.Attribute, step.Operation
 	v1, ok := step.Kind.Op(op.Verb, resource.V1)
@@ -155,8 +155,8 @@ func (s *Service) sendMember(ctx context.Context, step *planner.Step, value stri
 	return s.client.Do(ctx, of(v1)) //nolint:wrapcheck // the caller says what failed
 }
 
-// relateAnew makes one member something else to its container: what it was is taken back first, since the service names the member alone.
-func (w *write) relateAnew(ctx context.Context, r row) (executor.Outcome, error) {
+// changeRelation changes the type of a custom relation by removing and adding it, because the API has no update.
+func (w *write) changeRelation(ctx context.Context, r row) (executor.Outcome, error) {
 	former := *r.step
 	former.Operation, _ = r.step.Kind.Op(resource.RemoveMembers, w.plan.API)
 	former.Params = r.params
@@ -166,21 +166,21 @@ func (w *write) relateAnew(ctx context.Context, r row) (executor.Outcome, error)
 	return w.addMembers(ctx, r)
 }
 
-// join adds members. Where it is said what they are to the container, the service may take the list for all that are so: those that
-// are by now are in it too.
-func (mb *memberBatch) join(ctx context.Context, members []member) error {
+// joinMembers adds members. If they have a relation to the container, the service may take the list for all members with that relation, so
+// the list includes the existing ones.
+func (mb *memberBatch) joinMembers(ctx context.Context, members []member) error {
 	a := mb.row.step.Kind.Membership.Attribute
 	if a == nil || a.Words == nil {
 		return mb.add(ctx, members)
 	}
-	if mb.by = mb.row.step.Members.By.ID; mb.by == "" {
-		mb.by, _ = mb.ids(mb.row.step.Members.By.Address)
+	if mb.definedBy = mb.row.step.Members.By.ID; mb.definedBy == "" {
+		mb.definedBy, _ = mb.ids(mb.row.step.Members.By.Address)
 	}
 	rows, _ := mb.memberRows(ctx, mb.row.step, mb.row.params)
 	for _, row := range rows {
 		if id := mb.row.step.Kind.Membership.MemberID(row); a.Shown(row) == members[0].Value &&
 			!slices.ContainsFunc(members, func(m member) bool { return m.id == id }) {
-			mb.before = append(mb.before, id)
+			mb.related = append(mb.related, id)
 		}
 	}
 	return mb.add(ctx, members)
@@ -196,8 +196,8 @@ func explainCompletedCycle(step *planner.Step, err error) error {
 		"use a cycle that has not ended, or none")
 }
 
-// add sends members. The service refuses a whole batch because of one member, without
-// naming it: then each half is sent by itself, so that the others are added.
+// add sends members. The service refuses a whole batch because of one member, without naming it. Each half is then sent by itself, so that
+// the other members are added.
 func (mb *memberBatch) add(ctx context.Context, members []member) error {
 	const enough = 3 // after so many refused members the reason is hardly a single one
 	list := make([]string, len(members))
@@ -207,16 +207,16 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 	res, err := mb.sendMember(ctx, mb.row.step, members[0].Value, func(op *resource.Operation) apiclient.Request {
 		return apiclient.Request{
 			Operation: op, Params: mb.row.params,
-			Body: mb.row.step.Kind.Membership.IDs(op, slices.Concat(mb.before, list), members[0].Value, mb.by),
+			Body: mb.row.step.Kind.Membership.IDs(op, slices.Concat(mb.related, list), members[0].Value, mb.definedBy),
 		}
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
 	case err == nil:
-		mb.check(ctx, members, res)
+		mb.checkAdded(ctx, members, res)
 		return nil
 	case len(members) == 1 && mb.isIn(ctx, mb.row, list, err):
-		mb.in, mb.otherwise = append(mb.in, list...), append(mb.otherwise, list...)
+		mb.in, mb.otherValue = append(mb.in, list...), append(mb.otherValue, list...)
 		return nil
 	case !refused || !e.Generic() || len(members) == 0:
 		return err
@@ -231,16 +231,16 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 	return mb.add(ctx, members[half:])
 }
 
-// check finds out which members were added: those that the answer names and, where it
-// leaves some out, those that the container shows. If neither names any, all were added.
-func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
+// checkAdded finds out which members were added: those in the answer, and if some are missing there, those in the container. If neither
+// shows any, all were added.
+func (mb *memberBatch) checkAdded(ctx context.Context, members []member, res *apiclient.Response) {
 	membership := mb.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
 	shown, known := idsIn(append(slices.Clip(res.Rows), res.Row), "id", one, one+"_id"), res.Rows != nil
 	if membership.ResultKey == resource.EachKey {
 		shown = idsIn(membership.RowsIn(res.Row), membership.IDField)
 	}
-	added, _ := res.Row["added"].([]any) // those of API v2 that were not in before
+	added, _ := res.Row["added"].([]any) // in API v2: members that were not in the container before
 	for _, id := range added {
 		if id, ok := id.(string); ok {
 			shown[resource.LowerID(id)] = true
@@ -259,8 +259,8 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	for _, m := range members {
 		if !known || shown[m.id] {
 			mb.in = append(mb.in, m.id)
-			if storedOtherwise(mb.row.step, m.Member, res.Row, &mb.warnings) {
-				mb.otherwise = append(mb.otherwise, m.id)
+			if hasOtherAttribute(mb.row.step, m.Member, res.Row, &mb.warnings) {
+				mb.otherValue = append(mb.otherValue, m.id)
 			}
 			continue
 		}
@@ -272,7 +272,7 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	}
 }
 
-// idsIn are the IDs that rows hold under any of the names.
+// idsIn returns the IDs that rows hold under any of the names.
 func idsIn(rows []resource.Row, names ...string) map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range rows {
@@ -288,8 +288,8 @@ func idsIn(rows []resource.Row, names ...string) map[string]bool {
 	return ids
 }
 
-// explain names the refused members and the likely reason.
-func (mb *memberBatch) explain() error {
+// explainRefusal names the refused members and the likely reason.
+func (mb *memberBatch) explainRefusal() error {
 	names := make([]string, len(mb.refused))
 	for i, m := range mb.refused {
 		names[i] = m.name() + " (" + m.Position.String() + ")"
@@ -301,8 +301,8 @@ func (mb *memberBatch) explain() error {
 	return diag.WithHint(fmt.Errorf("%w, because of %s", mb.refusal, strings.Join(names, ", ")), hint)
 }
 
-// isIn reports whether a refused member is in the container nevertheless: because it was
-// before, as the creator of a project is, or because the service refused it wrongly.
+// isIn reports whether a refused member is in the container nevertheless: because it was there before, like the creator of a project, or
+// because the service refused it wrongly.
 func (s *Service) isIn(ctx context.Context, r row, members []string, cause error) bool {
 	var e *apiclient.Error
 	if !errors.As(cause, &e) || e.Effect == apiclient.NoEffect || !r.step.Operation.OneAtATime && !e.Generic() {
@@ -312,7 +312,7 @@ func (s *Service) isIn(ctx context.Context, r row, members []string, cause error
 	return known && in[members[0]]
 }
 
-// membersIn reads the IDs of the members of a step's container; known is false where that fails.
+// membersIn reads the IDs of the members of a step's container; known is false if that fails.
 func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[string]string) (in map[string]bool, known bool) {
 	rows, known := s.memberRows(ctx, step, params)
 	in = map[string]bool{}
@@ -324,7 +324,7 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 
 func (s *Service) memberRows(ctx context.Context, step *planner.Step, params map[string]string) (rows []resource.Row, known bool) {
 	api := s.plan.API
-	if !step.Operation.V2() { // which the service may not have for these members
+	if !step.Operation.V2() { // the service may lack API v2 for these members
 		api = min(api, resource.V1)
 	}
 	list, ok := step.Kind.Op(resource.ListMembers, api)
@@ -339,15 +339,15 @@ func (s *Service) memberRows(ctx context.Context, step *planner.Step, params map
 	return selectList(a, list, false).Rows, true
 }
 
-// removeMembers removes members from a container: one in the path or in the body, or a list.
-// Where API v2 cannot, API v1 removes them one by one.
+// removeMembers removes members from a container: one in the path or in the body, or a list. If API v2 lacks the operation, API v1 removes
+// them one by one.
 func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	v1, ok := step.Kind.Op(resource.RemoveMembers, resource.V1)
 	if !ok || !step.Operation.V2() {
-		return s.removeBy(ctx, step.Operation, step)
+		return s.removeWith(ctx, step.Operation, step)
 	}
 	if !s.learned.lacks(step.Operation) {
-		out, err := s.removeBy(ctx, step.Operation, step)
+		out, err := s.removeWith(ctx, step.Operation, step)
 		if !errors.Is(err, apiclient.ErrUnsupported) {
 			return out, err
 		}
@@ -358,7 +358,7 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 		one, members := *step, *step.Members
 		members.Items = step.Members.Items[i : i+1]
 		one.Operation, one.Members = v1, &members
-		out, err := s.removeBy(ctx, v1, &one)
+		out, err := s.removeWith(ctx, v1, &one)
 		if removed.Members = append(removed.Members, out.Members...); err != nil {
 			return removed, err
 		}
@@ -366,14 +366,14 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	return removed, nil
 }
 
-func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *planner.Step) (executor.Outcome, error) {
+func (s *Service) removeWith(ctx context.Context, op *resource.Operation, step *planner.Step) (executor.Outcome, error) {
 	ids := make([]string, len(step.Members.Items))
 	for i := range step.Members.Items {
 		ids[i] = step.Members.Items[i].ID
 	}
 	req := apiclient.Request{Operation: op, Params: maps.Clone(step.Params)}
 	if m := step.Kind.Membership; op.TakesOne(step.Kind) && len(op.Body) == 0 {
-		if req.Params[m.MemberParam()] == "" { // it is known by the membership's own ID
+		if req.Params[m.MemberParam()] == "" { // the path needs the ID of the membership itself
 			req.Params[m.MemberParam()] = ids[0]
 		}
 	} else {
@@ -391,9 +391,8 @@ func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *pl
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }
 
-// confirmRemoved reports whether none of the members is in the container after the service
-// answered 404. For a single member the 404 is about that member, unless the container
-// still shows it.
+// confirmRemoved reports whether none of the members is in the container after the service answered 404. The 404 for a single member
+// applies to that member, unless the container still shows it.
 func (s *Service) confirmRemoved(ctx context.Context, step *planner.Step, ids []string) bool {
 	in, known := s.membersIn(ctx, step, step.Params)
 	if len(ids) == 1 && !known {

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// nameID is the ID of a name that was looked up for the plan or during the run.
+// nameID returns the ID of a name that was looked up for the plan or during the run.
 func (s *Service) nameID(n planner.Name) (string, bool) {
 	if id, ok := s.plan.Names[n]; ok {
 		return id, true
@@ -20,8 +20,8 @@ func (s *Service) nameID(n planner.Name) (string, bool) {
 	return s.memory.nameID(n)
 }
 
-// resolveRuntimeNames looks up names in a step's values that exist only since the run
-// created their parent, such as the states of a new project.
+// resolveRuntimeNames looks up names in a step's values that exist only since the run created their parent, such as the states of a new
+// project.
 func (w *write) resolveRuntimeNames(ctx context.Context, step *planner.Step) error {
 	for _, v := range step.Values() {
 		if len(v.Field.Ref) == 0 || len(resource.MustLookup(v.Field.Ref).Predefined) == 0 {
@@ -44,7 +44,7 @@ func (w *write) resolveRuntimeNames(ctx context.Context, step *planner.Step) err
 	return nil
 }
 
-// readNames reads the list of a name's kind and keeps every name in it.
+// readNames reads the list of a name's kind, and stores the ID of the name.
 func (w *write) readNames(ctx context.Context, o *resource.Object, name planner.Name) error {
 	k := resource.MustLookup(name.Kind)
 	parent := o.Ancestor(k.Parent)
@@ -73,9 +73,9 @@ func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource
 	if !ok {
 		return nil, fmt.Errorf("%s cannot list %s", s.plan.API.Noun(), diag.Plural(k.Noun()))
 	}
-	params, err := s.inParent(parent, ids)
+	params, err := s.parentParams(parent, ids)
 	if err != nil {
 		return nil, err
 	}
-	return s.memory.list(ctx, listOf{k, parent}, apiclient.Request{Operation: list, Params: params})
+	return s.memory.readList(ctx, listOf{k, parent}, apiclient.Request{Operation: list, Params: params})
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// viaOverviews answers reads of members from the overviews that were read. It returns the
-// other reads, and the overviews that save requests with the reads that each of them answers.
-func (r *Reader) viaOverviews(reads []planner.Read) (others []planner.Read, wanted map[planner.Read][]planner.Read) {
-	if r.API != resource.V2 {
+// answerFromOverviews answers reads of members from overviews that were read before. It returns the other reads, and the overviews that
+// save requests, each with the reads that it answers.
+func (rd *Reader) answerFromOverviews(reads []planner.Read) (others []planner.Read, wanted map[planner.Read][]planner.Read) {
+	if rd.API != resource.V2 {
 		return reads, nil
 	}
-	if r.overviews == nil {
-		r.overviews = map[planner.Read]planner.Answer{}
+	if rd.overviews == nil {
+		rd.overviews = map[planner.Read]planner.Answer{}
 	}
 	wanted = map[planner.Read][]planner.Read{}
 	for _, read := range reads {
 		overview, own, container, ok := overviewOf(read)
-		answer, answered := r.overviews[overview]
-		_, have := r.Observed[read]
+		answer, answered := rd.overviews[overview]
+		_, have := rd.Observed[read]
 		switch {
 		case have || !ok || answered && (answer.Unsupported || answer.NotFound || answer.Forbidden || !own.Shows(answer.Rows)):
 			others = append(others, read)
 		case answered:
 			m := resource.MustLookup(read.Operation.Kind).Membership
-			r.Observed[read] = planner.Answer{Rows: own.Members(m, container, answer.Rows)}
+			rd.Observed[read] = planner.Answer{Rows: own.Members(m, container, answer.Rows)}
 		case !slices.Contains(wanted[overview], read):
 			wanted[overview] = append(wanted[overview], read)
 		}
@@ -42,8 +42,7 @@ func (r *Reader) viaOverviews(reads []planner.Read) (others []planner.Read, want
 	return others, wanted
 }
 
-// overviewOf is the overview that answers a read of one container's members too, and where
-// its rows hold them.
+// overviewOf returns the overview that also answers a read of one container's members, and where its rows hold them.
 func overviewOf(read planner.Read) (overview planner.Read, own *resource.Overview, container string, ok bool) {
 	k := resource.MustLookup(read.Operation.Kind)
 	if read.Operation.Verb != resource.ListMembers || read.Probe || k.Membership == nil {
@@ -57,7 +56,7 @@ func overviewOf(read planner.Read) (overview planner.Read, own *resource.Overvie
 	overview.Path, _ = op.Expand(params)
 	overview.Optional = true // without it, each container is read
 	fields := map[string]bool{}
-	for _, other := range resource.Memberships() { // one list shows them all
+	for _, other := range resource.Memberships() { // one list shows all these memberships
 		if o, has := other.Op(resource.ListOverview, resource.V2); has && o.Path == op.Path {
 			fields[o.Overview.Field] = true
 			if overview.Operation == nil {

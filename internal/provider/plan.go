@@ -14,18 +14,16 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Plan makes the reads that the planner asks for, and then the plan. in.Observed may hold
-// answers already; those to the reads are added to it. If requests of an earlier run may still change what was read, planning
-// waits until the service does not carry them out any more, and reads that again, once.
-// An error is a read that failed; the findings are those of the planner, and the plan is
-// nil if one of them is an error.
+// Plan makes the reads that the planner asks for, and then the plan. in.Observed may contain answers; new answers are added to it. If
+// requests of an earlier run may still change what was read, planning waits until the service does not carry them out any more, and repeats
+// these reads once. An error is a failed read. The findings come from the planner, and the plan is nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
 	grace = grace.begin()
 	early := grace.remaining() > 0
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}
-	in.Prior = askable(in.Prior)
+	in.Prior = withValidIDs(in.Prior)
 	reader := &Reader{Client: client, API: in.API, Observed: in.Observed, requests: len(in.Observed)}
 	for {
 		world, err := planner.Load(ctx, in, reader)
@@ -40,7 +38,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			for _, r := range doubt.Again {
 				delete(in.Observed, r)
 			}
-			reader.several, reader.overviews = nil, nil // which would answer these
+			reader.several, reader.overviews = nil, nil // they would answer these reads
 			continue
 		} else if early && doubt.Creates {
 			if err := grace.brief().Wait(ctx); err != nil {
@@ -49,15 +47,15 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		}
 		result := planner.Build(world)
 		if result.Plan != nil {
-			attribute(ctx, reader, result.Plan)
+			addAuthors(ctx, reader, result.Plan)
 		}
 		return result.Plan, result.Findings, ctx.Err()
 	}
 }
 
-// attribute finds out who changed the fields that differ from the last apply. A failure is
-// a notice only: the plan does not depend on it.
-func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
+// addAuthors finds out who changed the fields that differ from the last apply. A failure is only a notice, because the plan does not depend
+// on it.
+func addAuthors(ctx context.Context, reader *Reader, plan *planner.Plan) {
 	if err := reader.Read(ctx, plan.Activities()); err != nil {
 		plan.Notices.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "unattributed",
@@ -68,9 +66,8 @@ func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 	plan.AnnotateAuthors(reader.Observed)
 }
 
-// Detect finds out with two reads which API is available. The answer is put into observed,
-// so that a plan can use it. A lack of permission is an error.
-// most is the widest API that is wanted.
+// Detect finds out with two reads which API is available, up to most. The answer is stored in observed, so that a plan can use it. A lack
+// of permission is an error.
 func Detect(ctx context.Context, client *apiclient.Client, workspace string, most resource.API, observed planner.Observed) (resource.API,
 	error,
 ) {
@@ -96,7 +93,7 @@ func Detect(ctx context.Context, client *apiclient.Client, workspace string, mos
 	return resource.V1, nil
 }
 
-// HasV2 finds out whether there is an API v2 beside API v1.
+// HasV2 reports whether the service has API v2 beside API v1.
 func HasV2(ctx context.Context, client *apiclient.Client) (bool, error) {
 	probe, _ := resource.MustLookup("member").Op(resource.ProbeV2, resource.V2)
 	res, err := client.Do(ctx, apiclient.Request{Operation: probe})
@@ -111,9 +108,9 @@ func HasV2(ctx context.Context, client *apiclient.Client) (bool, error) {
 	}
 }
 
-// askable are records whose IDs the service can be asked for. One that is no ID, as after damage to the state, becomes one that no
-// object has: the object is found again by its mark, as if the ID were a wrong one.
-func askable(prior planner.Prior) planner.Prior {
+// withValidIDs returns records with IDs that the service can be asked for. If the state is damaged, an invalid ID is replaced by one that
+// no object has, so that the object is found again by its mark.
+func withValidIDs(prior planner.Prior) planner.Prior {
 	mended := maps.Clone(prior)
 	for address, r := range prior {
 		members := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return !resource.IsID(id) })

@@ -19,42 +19,40 @@ import (
 // readers is the number of concurrent reads; the service answers no faster with more.
 const readers = 4
 
-// Reader reads from the service, for plans and exports.
+// Reader reads from the service for plans and exports.
 type Reader struct {
 	Client   *apiclient.Client
 	API      resource.API
-	Observed planner.Observed // the answers; a read that has one already is not made again
-	// Expect is called with the number of requests that follow, Answered after each of
-	// them. Both may be nil.
+	Observed planner.Observed // the answers; a read with an answer is not repeated
+	// Expect is called with the number of requests that follow, and Answered after each of them. Both may be nil.
 	Expect   func(requests int)
 	Answered func()
 
-	texts     pool                            // of the answers
-	requests  int                             // that were made
+	texts     pool                            // shared texts of the answers
+	requests  int                             // number of requests
 	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
-	several   map[planner.Read]planner.Answer // answers that hold several lists, by request
+	several   map[planner.Read]planner.Answer // answers that contain several lists, by request
 }
 
-// Read makes the reads and puts the answers into Observed. Memberships that one answer
-// shows together share a request. A missing object or route is an answer, not an error;
-// so is a lack of permission where the read is optional.
-func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
-	if r.several == nil {
-		r.several = map[planner.Read]planner.Answer{}
+// Read makes the reads, and stores the answers in Observed. Memberships that one answer shows together share a request. A missing object or
+// route is an answer, not an error, and so is a lack of permission if the read is optional.
+func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
+	if rd.several == nil {
+		rd.several = map[planner.Read]planner.Answer{}
 	}
 	for len(reads) > 0 {
-		direct, overviews := r.viaOverviews(reads)
+		direct, overviews := rd.answerFromOverviews(reads)
 		wanted := map[planner.Read][]planner.Read{} // by request, which is a read without its operation
 		var requests []planner.Read
 		for _, read := range direct {
 			request := read
 			request.Operation = nil
-			a, have := r.several[request]
-			switch _, observed := r.Observed[read]; {
+			a, have := rd.several[request]
+			switch _, observed := rd.Observed[read]; {
 			case observed || slices.Contains(wanted[request], read):
 				continue
 			case have:
-				r.Observed[read] = selectList(a, read.Operation, false)
+				rd.Observed[read] = selectList(a, read.Operation, false)
 				continue
 			case wanted[request] == nil:
 				requests = append(requests, read)
@@ -63,47 +61,47 @@ func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		}
 		reads = nil
 		for _, overview := range slices.SortedFunc(maps.Keys(overviews), func(a, b planner.Read) int { return strings.Compare(a.Path, b.Path) }) {
-			requests, reads = append(requests, overview), append(reads, overviews[overview]...) // its answer holds theirs
+			requests, reads = append(requests, overview), append(reads, overviews[overview]...) // its answer contains theirs
 		}
-		answers, err := r.ask(ctx, requests)
+		answers, err := rd.ask(ctx, requests)
 		if err != nil {
 			return err
 		}
 		for i, request := range requests {
 			if request.Operation.Overview != nil {
-				r.overviews[request] = answers[i]
+				rd.overviews[request] = answers[i]
 				continue
 			}
 			m := resource.MustLookup(request.Operation.Kind).Membership
 			request.Operation = nil
 			for k, read := range wanted[request] {
-				r.Observed[read] = selectList(answers[i], read.Operation, k == 0)
+				rd.Observed[read] = selectList(answers[i], read.Operation, k == 0)
 			}
 			if m != nil && m.ResultKey != "" {
-				r.several[request] = answers[i]
+				rd.several[request] = answers[i]
 			}
 		}
 	}
 	return nil
 }
 
-// ask makes requests side by side.
-func (r *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.Answer, error) {
-	if r.Expect != nil && len(requests) > 0 {
-		r.Expect(len(requests))
+// ask sends requests concurrently.
+func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.Answer, error) {
+	if rd.Expect != nil && len(requests) > 0 {
+		rd.Expect(len(requests))
 	}
-	r.requests += len(requests)
+	rd.requests += len(requests)
 	answers := make([]planner.Answer, len(requests))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for i, request := range requests {
 		group.Go(func() (err error) {
-			answers[i], err = ask(ctx, r.Client, request)
+			answers[i], err = ask(ctx, rd.Client, request)
 			if kind := resource.MustLookup(request.Operation.Kind); kind.Membership == nil {
-				r.texts.shrink(kind, answers[i].Rows)
+				rd.texts.shrink(kind, answers[i].Rows)
 			}
-			if r.Answered != nil {
-				r.Answered()
+			if rd.Answered != nil {
+				rd.Answered()
 			}
 			if err != nil {
 				return fmt.Errorf("reading the workspace: %w", err)
@@ -114,8 +112,8 @@ func (r *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.An
 	return answers, group.Wait()
 }
 
-// selectList is the answer for one operation, where the response holds the lists of
-// several. counting adds the sizes of lists that no operation reads.
+// selectList returns the answer for one operation from a response that contains the lists of several. counting adds the sizes of lists that
+// no operation reads.
 func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.Answer {
 	m := resource.MustLookup(o.Kind).Membership
 	if m == nil || m.ResultKey == "" || len(a.Rows) == 0 {
@@ -159,8 +157,8 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	return planner.Answer{Rows: rows}, err
 }
 
-// isSwitchedOff reports whether a list is refused because the feature of its kind is off: API v2 answers 400, 403 or 404 then. A plan
-// can switch the feature on.
+// isSwitchedOff reports whether a list is refused because the feature of its kind is off: API v2 then answers 400, 403 or 404. A plan can
+// switch the feature on.
 func isSwitchedOff(ctx context.Context, client *apiclient.Client, r planner.Read, err error) bool {
 	e, refused := errors.AsType[*apiclient.Error](err)
 	holder, feature := resource.MustLookup(r.Operation.Kind).Switch()
@@ -168,21 +166,21 @@ func isSwitchedOff(ctx context.Context, client *apiclient.Client, r planner.Read
 		return false
 	}
 	op, found := holder.Op(resource.Get, resource.V2)
-	if !found { // there is one at the list's path
+	if !found { // the path of the list reads it
 		op, _ = holder.Op(resource.List, resource.V2)
 	}
 	params, _ := r.Operation.Match(r.Path)
 	path, _ := op.Expand(params)
 	a, _ := ask(ctx, client, planner.Read{Operation: op, Path: path})
-	on := "" // is not known
+	on := "" // unknown
 	for _, row := range a.Rows {
 		on, _ = feature.ObservedIn(row)
 	}
 	return on == "false"
 }
 
-// fieldsOf is the query for some fields only, where the operation supports it. For members
-// these are the fields that identify them, which is cheapest for the service.
+// fieldsOf returns the query for some fields only, if the operation supports it. For members these are the identifying fields, which are
+// cheapest for the service.
 func fieldsOf(o *resource.Operation, fields string) url.Values {
 	if m := resource.MustLookup(o.Kind).Membership; m != nil && fields == "" {
 		fields = m.Fields
@@ -193,9 +191,8 @@ func fieldsOf(o *resource.Operation, fields string) url.Values {
 	return url.Values{"fields": {fields}}
 }
 
-// askByExternalID looks for the one object with an external ID. The service answers with
-// the object itself, even if it is archived or a draft; with 404 if there is none, and
-// with 500 if there are several.
+// askByExternalID asks for the object with an external ID. The service answers with the object itself, even if it is archived or a draft,
+// with 404 if there is none, and with 500 if there are several.
 func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
 	mark := resource.Marks{Owner: r.Owner}
 	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: externalIDQuery(mark.Owner, r.ExternalID)})
@@ -209,20 +206,20 @@ func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Re
 		return planner.Answer{Several: true}, nil
 	case err != nil:
 		return planner.Answer{}, err
-	case !mark.Has(res.Row, r.ExternalID): // the service does not support the look-up
+	case !mark.Has(res.Row, r.ExternalID): // the service does not support the query
 		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: []resource.Row{res.Row}}, nil
 }
 
-// read makes the request. A probe tells only by failing that the route is unsupported; a
-// lack of permission tells nothing, since the probed project may belong to others.
+// read sends the request. A probe shows only that the route is unsupported. A lack of permission shows nothing, because the probed project
+// may belong to others.
 func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
 	if !r.Probe {
 		return client.Read(ctx, r.Operation, r.Path, query)
 	}
 	op, query := *r.Operation, url.Values{"per_page": {"1"}}
-	if op.Writes() { // a route that can only be written refuses to be read, if it exists
+	if op.Writes() { // a write-only route refuses a read if it exists
 		op.Method, op.Verb, query = "GET", resource.Get, nil
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})

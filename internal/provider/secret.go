@@ -17,12 +17,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// KeepSecretsOn sets the disk on which secrets are kept that the service shows once; without it the operating system's.
+// KeepSecretsOn sets the disk that stores secrets, instead of the operating system's.
 func (s *Service) KeepSecretsOn(d disk.Disk) { s.disk = d }
 
-// reserve makes the file for the secret of an object that is to be created, empty and for its owner alone. It is there before
-// the request is sent: so no secret comes that cannot be kept, and one that stays empty says that the secret was lost.
-func (s *Service) reserve(step *planner.Step) error {
+// reserveSecretFile creates the file for the secret of a new object, empty and readable only by its owner, before the request is sent. So
+// every secret can be stored, and an empty file shows that the secret was lost.
+func (s *Service) reserveSecretFile(step *planner.Step) error {
 	file := step.Object.Secret()
 	if file == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *Service) reserve(step *planner.Step) error {
 		return diag.WithHint(fmt.Errorf("%s has something in it, and is not overwritten with the new secret", file.Path), planner.SecretKeptHint)
 	}
 	err := disk.MakeFolder(d, filepath.Dir(file.Path))
-	_ = d.Remove(file.Path) // an empty one, which others might be able to read
+	_ = d.Remove(file.Path) // an empty file, which others might be able to read
 	if err == nil {
 		err = disk.Write(d, file.Path, func(io.Writer) error { return nil })
 	}
@@ -45,8 +45,8 @@ func (s *Service) reserve(step *planner.Step) error {
 	return nil
 }
 
-// keep writes the secret into its file. The object is there already, so that failing to is a warning.
-func (s *Service) keep(step *planner.Step, secret string, out *executor.Outcome) {
+// storeSecret writes the secret into its file. A failure is only a warning, because the object exists already.
+func (s *Service) storeSecret(step *planner.Step, secret string, out *executor.Outcome) {
 	file := step.Object.Secret()
 	if file == nil {
 		return
@@ -56,7 +56,7 @@ func (s *Service) keep(step *planner.Step, secret string, out *executor.Outcome)
 	case secret == "":
 		err = errors.New("the answer shows none")
 	case strings.ContainsFunc(secret, func(r rune) bool { return !unicode.IsPrint(r) }):
-		err = errors.New("it has line ends or other signs that no secret has") // which would mean something in a file such as .envrc
+		err = errors.New("it has line ends or other signs that no secret has") // they would have a meaning in a file such as .envrc
 	default:
 		err = disk.Write(disk.Or(s.disk), file.Path, func(w io.Writer) error {
 			_, err := io.WriteString(w, secret+"\n")
@@ -68,10 +68,10 @@ func (s *Service) keep(step *planner.Step, secret string, out *executor.Outcome)
 	}
 }
 
-// renew asks for a new secret of an object. It is sent once: who does not know what became of it cannot tell the last one from another.
-func (w *write) renew(ctx context.Context, r row) (executor.Outcome, error) {
+// renewSecret asks for a new secret of an object. The request is sent only once, because without its answer the latest secret is unknown.
+func (w *write) renewSecret(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
-	if err := w.reserve(step); err != nil {
+	if err := w.reserveSecretFile(step); err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params})
@@ -81,14 +81,14 @@ func (w *write) renew(ctx context.Context, r row) (executor.Outcome, error) {
 		}
 		return executor.Outcome{}, err
 	}
-	out := w.applied(step, r.params[step.Kind.Param], nil)
-	w.keep(step, res.Secret, &out)
+	out := w.appliedOutcome(step, r.params[step.Kind.Param], nil)
+	w.storeSecret(step, res.Secret, &out)
 	return out, nil
 }
 
-// lostSecret looks for what a request for a secret left whose own answer was not the end of it: the secret of an object that a look-up found was
-// lost with the answer, and without an object nothing is to be kept.
-func (s *Service) lostSecret(step *planner.Step, a *executor.Attempt) {
+// cleanUpSecret handles a request for a secret without a usable answer: if a lookup found the object, it warns that the secret is lost; if
+// the object was not created, it removes the empty file.
+func (s *Service) cleanUpSecret(step *planner.Step, a *executor.Attempt) {
 	file := step.Object.Secret()
 	renews := step.Operation != nil && step.Operation.Verb == resource.NewSecret
 	if step.Action != planner.Create && !renews || file == nil || a.Err == nil && !a.Outcome.RecoveredByLookup {
@@ -101,6 +101,6 @@ func (s *Service) lostSecret(step *planner.Step, a *executor.Attempt) {
 	case a.Err == nil:
 		a.Outcome.Warnings.Add(planner.SecretMissing(step.Object, errors.Join(errors.New("it was lost with the answer"), err)))
 	case err == nil:
-		_ = disk.Or(s.disk).Remove(file.Path) // it is empty
+		_ = disk.Or(s.disk).Remove(file.Path) // the file is empty
 	}
 }

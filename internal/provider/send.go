@@ -14,17 +14,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// create sends a create until its outcome is known, or is to be looked for later.
+// create sends a create until its outcome is known, or will be looked up later.
 func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
-	if err := w.reserve(step); err != nil {
+	if err := w.reserveSecretFile(step); err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
 	for {
 		r.lost = w.lostCreate(step)
 		res, err := w.upload(ctx, r)
 		if err == nil {
-			err = w.mixedUp(r, w.claim(step, res.Row, true))
+			err = w.mixedUpError(r, w.claim(step, res.Row, true))
 		}
 		e, refused := errors.AsType[*apiclient.Error](err)
 		there, exists := errors.AsType[*foundError](err)
@@ -33,12 +33,12 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 			return w.adoptOwn(ctx, r, there.row)
 		case err == nil:
 			var kept executor.Outcome
-			w.keep(step, res.Secret, &kept) // before anything else: nobody shows it again
+			w.storeSecret(step, res.Secret, &kept) // first of all, because no other answer shows it
 			shown := w.completeRow(ctx, r, res.Row)
-			out := w.created(step, shown)
-			w.digestSent(step, shown, out.Values)
+			out := w.createdOutcome(step, shown)
+			w.recordRewrites(step, shown, out.Values)
 			w.completeCustom(ctx, r, &out)
-			w.checkSingle(ctx, r, &out)
+			w.warnDoubled(ctx, r, &out)
 			out.Warnings.Add(kept.Warnings...)
 			return out, nil
 		case refused && e.Effect == apiclient.Rejected:
@@ -47,25 +47,25 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 		case !errors.Is(err, executor.ErrOutcomeUnknown) && (!refused || e.Effect != apiclient.UnknownEffect):
 			return executor.Outcome{}, failure(step, err)
 		}
-		r.lost = w.giveUp(step, err)
+		r.lost = w.recordLost(step, err)
 		if len(w.settle(ctx, []row{r})) == 0 {
 			return w.attempts[r.at].Outcome, w.attempts[r.at].Err
 		}
 	}
 }
 
-// applied is the outcome of a step after which the object has these values.
-func (w *write) applied(step *planner.Step, id string, values map[*resource.Field]string) executor.Outcome {
+// appliedOutcome returns the outcome of a step after which the object has these values.
+func (w *write) appliedOutcome(step *planner.Step, id string, values map[*resource.Field]string) executor.Outcome {
 	return executor.Outcome{Record: planner.Record{
-		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.Write.CreatedByUs, Values: w.digests(step, values),
+		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.Write.CreatedByUs, Values: w.stateValues(step, values),
 	}}
 }
 
-// created is the outcome of a create from the object that the service returned.
-func (w *write) created(step *planner.Step, shown resource.Row) executor.Outcome {
-	values := w.desired(step)
-	out := w.applied(step, shown.ID(), values)
-	out.Identifier, out.CreatedByUs = w.identifier(step.Object, shown), step.Action == planner.Create
+// createdOutcome returns the outcome of a create from the object in the answer.
+func (w *write) createdOutcome(step *planner.Step, shown resource.Row) executor.Outcome {
+	values := w.desiredValues(step)
+	out := w.appliedOutcome(step, shown.ID(), values)
+	out.Identifier, out.CreatedByUs = w.readableID(step.Object, shown), step.Action == planner.Create
 	w.verify(&out, step, shown, values)
 	out.Warnings.Add(w.unsentFields(step)...)
 	return out
@@ -80,17 +80,17 @@ func (w *write) update(ctx context.Context, r row) (executor.Outcome, error) {
 		}
 		shown = w.completeRow(ctx, r, res.Row)
 	}
-	if err := w.setCustom(ctx, r); err != nil {
+	if err := w.sendCustom(ctx, r); err != nil {
 		return executor.Outcome{}, failure(r.step, err)
 	}
-	values := w.desired(r.step)
-	out := w.applied(r.step, r.params[r.step.Kind.Param], values)
+	values := w.desiredValues(r.step)
+	out := w.appliedOutcome(r.step, r.params[r.step.Kind.Param], values)
 	w.verify(&out, r.step, shown, values)
-	w.digestSent(r.step, shown, out.Values)
+	w.recordRewrites(r.step, shown, out.Values)
 	return out, nil
 }
 
-// completeRow is the object after a write, read again where the answer leaves out a list that was sent.
+// completeRow returns the object after a write. It reads the object again if the answer lacks a list that was sent.
 func (w *write) completeRow(ctx context.Context, r row, shown resource.Row) resource.Row {
 	op, ok := w.operation(r.step, resource.Get)
 	id := cmp.Or(shown.ID(), r.params[r.step.Kind.Param])
@@ -106,9 +106,9 @@ func (w *write) completeRow(ctx context.Context, r row, shown resource.Row) reso
 	return shown
 }
 
-// digestSent adds to the applied values those into which the service rewrote them.
-func (w *write) digestSent(step *planner.Step, row resource.Row, applied map[string]string) {
-	resolve := w.resolve(step.Object, w.ids)
+// recordRewrites adds to the applied values those that the service rewrote.
+func (w *write) recordRewrites(step *planner.Step, row resource.Row, applied map[string]string) {
+	resolve := w.idResolver(step.Object, w.ids)
 	known := planner.MergeValues(w.plan.Known[step.Address].Values, w.memory.valuesOf(step.Address))
 	for i := range step.Object.Values {
 		v := &step.Object.Values[i]
@@ -121,7 +121,7 @@ func (w *write) digestSent(step *planner.Step, row resource.Row, applied map[str
 			continue
 		}
 		want, complete := sent.Desired(resolve)
-		if v.Field.Past && step.Action == planner.Create { // the answer does not say what was stored
+		if v.Field.Past && step.Action == planner.Create { // the answer does not show the stored value
 			continue
 		}
 		if have, known := v.Field.ObservedIn(row); (complete || v.Field.Rich()) && known && !v.Field.Agrees(want, have) {
@@ -133,9 +133,9 @@ func (w *write) digestSent(step *planner.Step, row resource.Row, applied map[str
 	}
 }
 
-// sendOne makes the request of a create or update, in the dialect that the service uses.
+// sendOne sends the request of a create or update in the service's dialect.
 func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error) {
-	step, extra, resolve := r.step, w.extraFields(r), w.resolve(r.step.Object, w.ids)
+	step, extra, resolve := r.step, w.extraFields(r), w.idResolver(r.step.Object, w.ids)
 	dialect := w.learned.dialect(step.Kind, step.Operation)
 	values := slices.DeleteFunc(slices.Clone(step.Values()), resource.IsCustom)
 	body := func(d resource.Dialect) []byte {
@@ -144,7 +144,7 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	if step.Kind.Inside != "" {
 		return w.sendInside(ctx, r, resource.Body(values, dialect, resolve, extra...))
 	}
-	req := apiclient.Request{Operation: step.Operation, Params: r.params, Body: body(dialect), Again: w.lookAgain([]row{r}, 0)}
+	req := apiclient.Request{Operation: step.Operation, Params: r.params, Body: body(dialect), Again: w.checkBeforeRetry([]row{r}, 0)}
 	res, err := w.client.Do(ctx, req)
 	if other, ok := w.otherDialect(step, dialect, err); ok {
 		req.Body = body(other)
@@ -164,8 +164,8 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	return res, nil
 }
 
-// extraFields are the fields of a body besides the values: path parameters that the
-// service wants repeated, the identifier that people chose, and the external ID.
+// extraFields returns the fields of a body besides the values: path parameters that the body repeats, an identifier chosen by people, and
+// the external ID.
 func (s *Service) extraFields(r row) [][2]string {
 	step := r.step
 	var extra [][2]string
@@ -187,7 +187,7 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 	return step.Kind.HasExternalID && s.plan.API.Wide()
 }
 
-// externalIDs are the fields that mark an object as planform's, where the step sends them.
+// externalIDs returns the fields that mark an object as planform's, if the step sends them.
 func (s *Service) externalIDs(step *planner.Step) [][2]string {
 	if step.Action == planner.Create && s.usesExternalID(step) || step.Write.SetExternalID {
 		return s.plan.Marks().Fields(step.Address)
@@ -195,8 +195,8 @@ func (s *Service) externalIDs(step *planner.Step) [][2]string {
 	return nil
 }
 
-// mixedUp is the error of an answer that says nothing about the step, nil if that is not wrong.
-func (w *write) mixedUp(r row, wrong error) error {
+// mixedUpError returns the error of an answer that belongs to another request, or nil if wrong is nil.
+func (w *write) mixedUpError(r row, wrong error) error {
 	if wrong == nil {
 		return nil
 	}
@@ -204,16 +204,15 @@ func (w *write) mixedUp(r row, wrong error) error {
 	return fmt.Errorf("%s %s: %w: %w", r.step.Operation.Method, path, wrong, executor.ErrOutcomeUnknown)
 }
 
-// identifier is the readable identifier of an object that was just created, or "".
-func (s *Service) identifier(o *resource.Object, row resource.Row) string {
+// readableID returns the readable identifier of an object that was just created, or "".
+func (s *Service) readableID(o *resource.Object, row resource.Row) string {
 	if o.Parent == nil {
 		return o.Kind.ReadableID(row, "")
 	}
 	return o.Kind.ReadableID(row, cmp.Or(s.plan.Known[o.Parent.Address].Identifier, strings.ToUpper(o.Parent.Identifier)))
 }
 
-// otherDialect is the one that the service uses if it refused a body because it has another name for a required field;
-// nothing was done then.
+// otherDialect returns the dialect to retry with if a refusal names a required field by its other spelling. Nothing was done in that case.
 func (s *Service) otherDialect(step *planner.Step, used resource.Dialect, err error) (resource.Dialect, bool) {
 	var e *apiclient.Error
 	if s.plan.API == resource.Documented || !step.Kind.HasDialects() || !errors.As(err, &e) || e.Status != 400 {

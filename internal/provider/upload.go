@@ -14,10 +14,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// upload makes the request of a create. Where that sends a file, it makes three: see
-// [resource.UploadForm]. The service lists only what it was told of, and gives no second form for the same object. So what an
-// earlier attempt left half-made, and the service names as the conflict of the first
-// request, is deleted; there are never two.
+// upload sends the request of a create. With a file, it sends three requests, see [resource.UploadForm]. The service lists only confirmed
+// uploads, and gives no second form for the same object. So an incomplete object of an earlier attempt, which the service names as the
+// conflict of the first request, is deleted, and there are never two.
 func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) {
 	step, how := r.step, r.step.Kind.Upload
 	i := slices.IndexFunc(step.Values(), func(v *resource.Value) bool { return v.Content != nil })
@@ -30,7 +29,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		return nil, diag.WithHint(fmt.Errorf("%s: %w", step.Values()[i].Text, err), "plan again")
 	}
 	if step.Write.Replaces != "" {
-		if err := w.discard(ctx, r, step.Write.Replaces); err != nil {
+		if err := w.deleteLeftover(ctx, r, step.Write.Replaces); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +45,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		if wrong := w.claim(step, resource.Row{"id": e.ExistingID}, false); wrong != nil {
 			return nil, errors.Join(err, wrong)
 		}
-		if err := w.discard(ctx, r, e.ExistingID); err != nil {
+		if err := w.deleteLeftover(ctx, r, e.ExistingID); err != nil {
 			return nil, err
 		}
 		res, err = w.sendOne(ctx, r)
@@ -57,8 +56,8 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	form, _ := res.Row[how.Form].(map[string]any)
 	row, _ := res.Row[how.Object].(map[string]any)
 	res.Row = row
-	if err := w.mixedUp(r, w.claim(step, res.Row, true)); err != nil {
-		return nil, err // what follows would change the object that has the ID
+	if err := w.mixedUpError(r, w.claim(step, res.Row, true)); err != nil {
+		return nil, err // the next requests would change the object with this ID
 	}
 	if !step.Object.SameContent(res.Row) {
 		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values()[i].Text, content.Size),
@@ -75,8 +74,8 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	return res, err
 }
 
-// discard deletes an object that is to make way; that it is gone already is no error.
-func (w *write) discard(ctx context.Context, r row, id string) error {
+// deleteLeftover deletes an object that will be replaced. It is not an error if the object is already gone.
+func (w *write) deleteLeftover(ctx context.Context, r row, id string) error {
 	remove, _ := w.operation(r.step, resource.Delete)
 	if _, err := w.client.Do(ctx, apiclient.Request{Operation: remove, Params: r.paramsWith(id)}); err != nil && !notFound(err) {
 		return err
@@ -84,7 +83,7 @@ func (w *write) discard(ctx context.Context, r row, id string) error {
 	return nil
 }
 
-// readContent reads a file, and makes sure that it is still the one of the plan.
+// readContent reads a file, and checks that it is still the file of the plan.
 func readContent(c *resource.Content) ([]byte, error) {
 	f, err := c.Open()
 	if err != nil {

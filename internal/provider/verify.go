@@ -13,18 +13,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// The service has been seen to report success for changes it did not make, and failure
-// for objects it did create. So a success is compared with the request, and a failure
-// with the objects that the service then shows.
+// The service has been seen to report success for changes that it did not make, and failure for objects that it did create. So a success is
+// compared with the request, and a failure with the objects that the service shows afterwards.
 
 // silentDropHint names the references that the service drops without an error.
 const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
 
-// verify adds to the outcome of a step warnings of fields that the answer shows with other values than were sent.
+// verify adds warnings about fields that the answer shows with other values than were sent.
 func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string) {
 	l, sent := &out.Warnings, 0
 	row = step.Kind.InZone(row, step.Write.Zone)
-	resolve := w.resolve(step.Object, w.ids)
+	resolve := w.idResolver(step.Object, w.ids)
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address), Summary: summary, Hint: hint,
@@ -71,14 +70,14 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 	}
 }
 
-// isUnverifiable reports whether an answer tells nothing of a value that was sent, or shows the text itself.
+// isUnverifiable reports whether an answer cannot contradict a sent value, or shows it unchanged.
 func isUnverifiable(step *planner.Step, v *resource.Value, shown any) bool {
 	return v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text
 }
 
-// disagreement says how a value that the service shows differs from the value that was sent.
+// disagreement describes how a value in the answer differs from the value that was sent.
 func disagreement(v *resource.Value, have, want string, resolve resource.IDResolver) (summary, hint string) {
-	if names := dropped(v, have, resolve); len(names) > 0 {
+	if names := droppedRefs(v, have, resolve); len(names) > 0 {
 		return "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name, silentDropHint
 	}
 	if v.Field.Type == resource.RefSet {
@@ -92,15 +91,15 @@ func disagreement(v *resource.Value, have, want string, resolve resource.IDResol
 	return "the service stored a different " + v.Field.Name + ": " + strconv.Quote(stored) + " instead of " + strconv.Quote(wanted), hint
 }
 
-// isAsBefore reports whether the service shows what it had of a field before the run, as far as the state tells.
+// isAsBefore reports whether a field has the value that it had before the run, according to the state.
 func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string) bool {
 	known := s.plan.Known[step.Address].Values
 	applied, ok := known[f.Name]
 	return have == "" && !ok || ok && resource.IsDigest(applied, have) || known[planner.ShownKey(f.Name)] == planner.LeftOut(have)
 }
 
-// unsentFields warns once of each field that was left out because its target does not
-// exist: the service turned out not to support objects of that kind.
+// unsentFields warns once about each field that was left out because its target does not exist. This happens if the service does not
+// support objects of the target's kind.
 func (w *write) unsentFields(step *planner.Step) diag.List {
 	var l diag.List
 	for _, v := range step.Values() {
@@ -120,8 +119,8 @@ func (w *write) unsentFields(step *planner.Step) diag.List {
 	return l
 }
 
-// dropped are the references of a set, as written, that the service does not show.
-func dropped(v *resource.Value, have string, resolve resource.IDResolver) []string {
+// droppedRefs returns the references of a set, as written, that the service does not show.
+func droppedRefs(v *resource.Value, have string, resolve resource.IDResolver) []string {
 	if v.Field.Type != resource.RefSet {
 		return nil
 	}
@@ -139,15 +138,15 @@ func quoted(canonical string) string {
 	return strconv.Quote(diag.Truncate(canonical, 121))
 }
 
-// downgradeGeneric turns a generic refusal into an unknown outcome where no look-up can
-// tell: the service has been seen to create an object and still answer with a generic error.
+// downgradeGeneric turns a generic refusal into an unknown outcome if no lookup is possible. The service has been seen to create an object
+// and still answer with a generic error.
 func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 	e, refused := errors.AsType[*apiclient.Error](err)
 	if !refused || e.Effect != apiclient.Rejected || !e.Generic() {
 		return err
 	}
 	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) ||
-		s.onlyNumbersTell(step) {
+		s.isFoundByNumberOnly(step) {
 		return diag.WithHint(err, "the service gives this answer to failures of many kinds; "+string(step.Address)+
 			" was not created: check whether its parent and everything it refers to still exist")
 	}

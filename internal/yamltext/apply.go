@@ -8,26 +8,26 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Edit is one change at a place: line and column from 1, in characters, as the YAML reader counts them.
+// Edit is one change of a value. Line and column are counted from 1, in characters, like the YAML reader does.
 type Edit struct {
 	Line, Column int    // of the value, or of the mapping that gets a new key
-	Key          string // the name that the value's key gets; of an Insert the new key; "" = it stays
-	Insert       bool   // the mapping gets a key, which it must not have
-	Bare         string // the name that a text in the place of the mapping gets, which becomes one for an Insert; "" = it must be a mapping
-	Value        any    // a text, a [Literal], nil for nothing, or a [List]
+	Key          string // the new name of the value's key; for an Insert the new key; "" = unchanged
+	Insert       bool   // the mapping gets a new key
+	Bare         string // for an Insert: the key that a text gets if it must first become a mapping; "" = it must be a mapping
+	Value        any    // a text, a [Literal], nil for null, or a [List]
 }
 
-// List changes the members of a list. Those that stay keep their order, style and comments.
+// List changes the members of a list. Other members keep their order, style and comments.
 type List struct {
-	Drop  []Place  // of the members that go, or of something in them
-	Add   []string // texts that come to the end
-	Whole []string // all members, for a place that does not hold a list yet
+	Drop  []Place  // positions of members to remove, or of nodes inside them
+	Add   []string // texts to append
+	Whole []string // all members, for a value that is not a list yet
 }
 
-// ErrKeyExists refuses an Insert of a key that the mapping has.
+// ErrKeyExists is the error of an Insert of a key that the mapping has.
 var ErrKeyExists = errors.New("its mapping has the key already")
 
-// Apply makes edits of a text that is read for that.
+// Apply reads a text and makes edits of it.
 func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
 	f, err := Read(text)
 	if err != nil {
@@ -36,14 +36,14 @@ func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
 	return f.Apply(edits)
 }
 
-// Apply makes the edits. refused has an error for each edit that was not made, at its place.
+// Apply makes the edits. refused contains the error of each edit that was not made, at its index.
 func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 	refused = make([]error, len(edits))
 	f.splices, f.opened = nil, map[Place]bool{}
 	rewritten := map[Place]bool{}
 	for _, e := range edits {
 		at := Place{e.Line, e.Column}
-		f.opened[at] = f.opened[at] || e.Insert && f.bare(at, e)
+		f.opened[at] = f.opened[at] || e.Insert && f.canBecomeMapping(at, e)
 		rewritten[at] = rewritten[at] || !e.Insert
 	}
 	for i, e := range edits {
@@ -57,25 +57,25 @@ func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 	}
 	for at, opened := range f.opened {
 		if opened {
-			f.close(at, rewritten[at])
+			f.closeMapping(at, rewritten[at])
 		}
 	}
 	return f.spliced(), refused
 }
 
-// bare reports whether a text of a list stands where an edit needs a mapping, and can become one.
-func (f *File) bare(at Place, e Edit) bool {
+// canBecomeMapping reports whether an edit needs a mapping at the place of a text in a list, and the text can become one.
+func (f *File) canBecomeMapping(at Place, e Edit) bool {
 	there := f.values[at]
 	n := there.node
 	return e.Bare != "" && n != nil && n.Kind == yaml.ScalarNode && there.key == nil && n.Style&blockStyles == 0 && n.Anchor == "" &&
 		!f.aliased[n]
 }
 
-// close ends the mapping that a bare text became. What no edit rewrote is written as text in brackets has to be.
-func (f *File) close(at Place, rewritten bool) {
+// closeMapping ends the mapping that a text became. A text that no edit rewrote is written in the form for brackets.
+func (f *File) closeMapping(at Place, rewritten bool) {
 	n := f.values[at].node
 	from, to, err := f.extent(n)
-	if err != nil || !f.opens(from) {
+	if err != nil || !f.hasBracketAt(from) {
 		return
 	}
 	if !rewritten {
@@ -84,7 +84,7 @@ func (f *File) close(at Place, rewritten bool) {
 	f.splice(to, to, "}")
 }
 
-// Text is the text that stands at a place, as it reads; ok is false where no plain or quoted one does.
+// Text returns the plain or quoted text at a place; ok is false if there is none.
 func (f *File) Text(line, column int) (value string, ok bool) {
 	at, ok := f.values[Place{line, column}]
 	if !ok || at.node.Kind != yaml.ScalarNode {
@@ -115,13 +115,13 @@ func (f *File) edit(e Edit) error {
 		}
 	}
 	if l, ok := e.Value.(List); ok {
-		return f.list(at, l)
+		return f.editList(at, l)
 	}
-	return f.value(at, e.Value)
+	return f.editValue(at, e.Value)
 }
 
-// rename gives a value's key another name.
-func (f *File) rename(at found, name string) error {
+// rename changes the name of a value's key.
+func (f *File) rename(at valueNode, name string) error {
 	if at.key == nil {
 		return errors.New("it has no key")
 	}
@@ -133,7 +133,7 @@ func (f *File) rename(at found, name string) error {
 	return nil
 }
 
-// insert gives a mapping another key.
+// insert adds a key to a mapping.
 func (f *File) insert(n *yaml.Node, e Edit) error {
 	if n.Kind == yaml.AliasNode {
 		return errors.New("it is in something that an alias repeats")
@@ -163,32 +163,32 @@ func (f *File) insert(n *yaml.Node, e Edit) error {
 		return err
 	}
 	between := ", "
-	if indent := f.before(start); strings.TrimSpace(indent) == "" && n.Line != key.Line {
+	if indent := f.lineBefore(start); strings.TrimSpace(indent) == "" && n.Line != key.Line {
 		between = "," + f.newline + indent
 	}
 	f.splice(end, end, between+f.inline(key.Style, true, e.Key)+": "+f.inline(0, true, value))
 	return nil
 }
 
-// opens reports whether a bracket is put in front of a byte.
-func (f *File) opens(at int) bool {
+// hasBracketAt reports whether a bracket is inserted before a byte.
+func (f *File) hasBracketAt(at int) bool {
 	return slices.ContainsFunc(f.splices, func(s splice) bool { return s.from == at && s.to == at })
 }
 
-// insertInto gives a bare text, which becomes a mapping, another key.
+// insertInto adds a key to a text that becomes a mapping.
 func (f *File) insertInto(n *yaml.Node, e Edit) error {
 	from, to, err := f.extent(n)
 	if err != nil {
 		return err
 	}
-	if !f.opens(from) {
+	if !f.hasBracketAt(from) {
 		f.splice(from, from, "{"+f.inline(0, true, e.Bare)+": ")
 	}
 	f.splice(to, to, ", "+f.inline(0, true, e.Key)+": "+f.inline(0, true, e.Value))
 	return nil
 }
 
-// insertLine puts a key below the first of a mapping's that stands on one line.
+// insertLine inserts a key below the first key of a mapping whose value is on one line.
 func (f *File) insertLine(n *yaml.Node, key string, value any) error {
 	for name, v := range Pairs(n.Content) {
 		from, to, err := f.extent(v)

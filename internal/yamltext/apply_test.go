@@ -15,14 +15,14 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// at takes the mark § out of a text. It stands in front of the place that is edited.
+// at removes the mark § from a text, and returns its place, which is edited.
 func at(text string) (without string, line, column int) {
 	before, after, _ := strings.Cut(text, "§")
 	shown := strings.TrimPrefix(before, "\ufeff")
 	return before + after, 1 + strings.Count(shown, "\n"), 1 + utf8.RuneCountInString(shown[strings.LastIndexByte(shown, '\n')+1:])
 }
 
-func TestAValueIsReplacedInTheStyleThatWasThere(t *testing.T) {
+func TestANewValueKeepsTheStyleOfTheOldOne(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		in    string
@@ -101,7 +101,7 @@ func check(t *testing.T, text, want string, edits ...yamltext.Edit) {
 	}
 }
 
-func TestAListKeepsWhatStays(t *testing.T) {
+func TestAListKeepsItsOtherMembers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		in   string
@@ -149,13 +149,13 @@ func TestAListKeepsWhatStays(t *testing.T) {
 	}
 }
 
-// member is the place of a list's member.
+// member returns the place of a list's member.
 func member(text string, line, column, i int) yamltext.Place {
 	nodes, _ := documents([]byte(text))
 	for _, n := range all(nodes) {
 		if n.Kind == yaml.SequenceNode && n.Line == line && n.Column == column {
 			if n = n.Content[i]; n.Kind == yaml.MappingNode {
-				n = n.Content[1] // what names it
+				n = n.Content[1] // its name
 			}
 			return yamltext.Place{Line: n.Line, Column: n.Column}
 		}
@@ -190,7 +190,7 @@ func TestABareTextBecomesAMappingForAKey(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		in, want string
-		value    any // of the text; nil = it stays
+		value    any // of the text; nil = unchanged
 	}{
 		"in a list of lines":          {"l:\n  - §a b # c\n  - d\n", "l:\n  - {name: a b, k: v} # c\n  - d\n", nil},
 		"between brackets":            {"[x, §'a b']\n", "[x, {name: 'a b', k: v}]\n", nil},
@@ -222,7 +222,7 @@ func TestABareTextBecomesAMappingForAKey(t *testing.T) {
 		yamltext.Edit{Line: line, Column: column, Insert: true, Key: "m", Value: "w", Bare: "name"})
 }
 
-func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
+func TestAnImpossibleEditIsRefusedAndTheOthersAreMade(t *testing.T) {
 	t.Parallel()
 	text := "a: 1\nb: {c: x}\n{d}: 2\n? e\n: 3\n"
 	got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{
@@ -244,7 +244,7 @@ func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-func TestAColonOfAKeyIsNoPlaceForAValue(t *testing.T) {
+func TestAColonInsideAKeyGetsNoValue(t *testing.T) {
 	t.Parallel()
 	for text, column := range map[string]int{"d: {e:,H }": 7, "d: {e:, H: 1}": 7, "d: {e:}": 7, "[? a:, b]": 6} {
 		for _, value := range []any{"y", yamltext.List{Whole: []string{"y"}}} {
@@ -258,15 +258,15 @@ func TestAColonOfAKeyIsNoPlaceForAValue(t *testing.T) {
 		yamltext.Edit{Line: 1, Column: 14, Value: "v"}, yamltext.Edit{Line: 1, Column: 20, Value: "v"})
 }
 
-func TestSeveralEditsOfAFile(t *testing.T) {
+func TestSeveralEditsOfAFileAreMadeTogether(t *testing.T) {
 	t.Parallel()
 	check(t, "a: x\nl: [p, q]\nb: |\n  one\nc: {d: 1}\n", "a: z\nl: [q, r]\nb: |\n  two\nc: {d: 1, k: v, m: w}\n",
 		yamltext.Edit{Line: 3, Column: 4, Value: "two\n"}, yamltext.Edit{Line: 1, Column: 4, Value: "z"}, yamltext.Edit{Line: 2, Column: 4, Value: yamltext.List{Drop: []yamltext.Place{{2, 5}}, Add: []string{"r"}}},
 		yamltext.Edit{Line: 5, Column: 4, Insert: true, Key: "k", Value: "v"}, yamltext.Edit{Line: 5, Column: 4, Insert: true, Key: "m", Value: "w"})
 }
 
-// FuzzApply edits every value of a text in turn. What is not refused reads as it was but for the value, or not at all:
-// odd forms of YAML, which whoever reads it again finds out.
+// FuzzApply edits every value of a text in turn. If an edit is not refused, the text reads as before except for the value, or is invalid:
+// the caller notices such odd forms of YAML when it reads the result.
 func FuzzApply(f *testing.F) {
 	for _, text := range []string{
 		"a: x # c\nb:\n  - p\n  - {u: 'q', r: \"s\"}\nc: |\n  one\n\n  two\nd: [e, 'f']\n", "{\"a\": [\"b\", null], \"c\": {\"d\": 1}}", "a: &x 1\nb: *x\nc:\n? d\n: - 1\n  - - 2\n",
@@ -322,7 +322,7 @@ func TestAnEditChangesNothingElse(t *testing.T) {
 					continue
 				}
 				got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{{Line: n.Line, Column: n.Column, Value: value}})
-				if refused[0] != nil { // a key is no value
+				if refused[0] != nil { // a key is not a value
 					continue
 				}
 				documents, err := documents(got)
@@ -353,7 +353,7 @@ func TestAnEditChangesNothingElse(t *testing.T) {
 	}
 }
 
-func TestTextReadsAPlace(t *testing.T) {
+func TestTextReturnsTheTextAtAPlace(t *testing.T) {
 	t.Parallel()
 	f, err := yamltext.Read([]byte("a: {b: 'docs/it''s.md'}\n"))
 	if err != nil {
@@ -384,7 +384,7 @@ func documents(text []byte) (list []*yaml.Node, err error) {
 	}
 }
 
-// all are the nodes of documents in their order.
+// all returns the nodes of documents in their order.
 func all(documents []*yaml.Node) (nodes []*yaml.Node) {
 	for _, n := range documents {
 		nodes = append(append(nodes, n), all(n.Content)...)

@@ -1,15 +1,15 @@
-// Package yamltext is the text of YAML and JSON files: where their values stand, how texts are written in them, and how a
-// part is replaced while the rest stays as it is.
+// Package yamltext works on the text of YAML and JSON files: it finds the positions of values, writes texts, and replaces a part while the
+// rest stays unchanged.
 //
-// [File] splices the text and never writes YAML anew: comments, blank lines, the order of keys, line ends and the style of
-// everything else stay as they were written. It has two users: [File.Apply] changes values where they stand, and [Format]
-// gives a file the one layout. [Scalar], [Quoted] and [BlockHead] write texts so that every reader reads them back.
+// [File] splices the text and never rewrites YAML: comments, blank lines, the order of keys, line ends and the style of all other parts
+// stay unchanged. It has two users: [File.Apply] changes values in place, and [Format] gives a file the one layout. [Scalar], [Quoted] and
+// [BlockHead] write texts that every reader reads back unchanged.
 //
-// An edit gives a new value the style of the old one (plain, quoted, block) where that can hold it. What cannot be edited is
-// refused, with the reason, and the other edits are made. Apply does not promise that the result means what was wanted, since
-// a place can be shared: whoever edits reads the result again and compares.
+// An edit keeps the style of the old value (plain, quoted, block) if it can represent the new one. Impossible edits are refused with a
+// reason, and the others are made. Apply does not guarantee the intended meaning, because a value can be shared: the caller reads the
+// result again and compares.
 //
-// What Format gives reads as the same YAML nodes, or it gives a [Problem] instead. Formatting twice changes nothing.
+// The result of Format contains the same YAML nodes, otherwise Format returns a [Problem]. Formatting twice changes nothing.
 //
-// The package knows YAML, and nothing of kinds, fields or files.
+// The package knows YAML, and no kinds, fields or files.
 package yamltext

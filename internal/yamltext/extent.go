@@ -10,7 +10,7 @@ import (
 
 var errExtent = errors.New("it is written in a way that cannot be edited safely")
 
-// extent is where a node is written, without its anchor and tag. That of a block scalar is its head.
+// extent returns the range of a node without its anchor and tag. For a block scalar, it is the range of its head.
 func (f *File) extent(n *yaml.Node) (from, to int, err error) {
 	if from, err = f.offset(n); err != nil {
 		return 0, 0, err
@@ -49,7 +49,7 @@ func (f *File) extent(n *yaml.Node) (from, to int, err error) {
 	return from, to, nil
 }
 
-// pastProperties is the place behind a node's anchor and tag.
+// pastProperties returns the position after a node's anchor and tag.
 func (f *File) pastProperties(n *yaml.Node, at int) int {
 	if n.Kind == yaml.AliasNode || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
 		return at
@@ -60,7 +60,7 @@ func (f *File) pastProperties(n *yaml.Node, at int) int {
 			return len(f.text)
 		}
 		rest := bytes.TrimLeft(f.text[at+end:], " \t")
-		if len(rest) > 0 && strings.IndexByte("\r\n#,]}", rest[0]) >= 0 { // nothing follows, or not here
+		if len(rest) > 0 && strings.IndexByte("\r\n#,]}", rest[0]) >= 0 { // the rest is empty, or on another line
 			return at + end
 		}
 		at = len(f.text) - len(rest)
@@ -68,7 +68,7 @@ func (f *File) pastProperties(n *yaml.Node, at int) int {
 	return at
 }
 
-// QuoteEnd returns the place after the quoted text that begins at a byte, or -1 if it has no end.
+// QuoteEnd returns the position after the quoted text that begins at a byte, or -1 if it has no end.
 func QuoteEnd[T string | []byte](text T, at int) int {
 	if at >= len(text) {
 		return -1
@@ -87,7 +87,7 @@ func QuoteEnd[T string | []byte](text T, at int) int {
 	return -1
 }
 
-// plainEnd is the place behind a plain text, which may go on over several lines.
+// plainEnd returns the position after a plain text, which may extend over several lines.
 func (f *File) plainEnd(at int, value string) int {
 	for value != "" {
 		if at >= len(f.text) {
@@ -117,7 +117,7 @@ func (f *File) plainEnd(at int, value string) int {
 	return at
 }
 
-// bracketEnd is the place behind what stands between brackets.
+// bracketEnd returns the position after the closing bracket.
 func (f *File) bracketEnd(at int) int {
 	depth := 0
 	for i := at; i < len(f.text); i++ {
@@ -140,16 +140,16 @@ func (f *File) bracketEnd(at int) int {
 	return -1
 }
 
-// block is where the text of a block scalar stands.
-type block struct {
-	from, to int // its lines, without the last line end; equal = there are none
-	indent   int // -1 = nothing tells
-	next     int // the number of the first line behind it, from 0
+// blockText is the position of the text of a block scalar.
+type blockText struct {
+	from, to int // range of its lines, without the last line end; empty = no lines
+	indent   int // -1 = unknown
+	next     int // number of the first line after it, from 0
 }
 
-// blockLines finds the lines of a block scalar, by the byte of its head and the column from 0 of what it belongs to; -1 = of nothing.
-func (f *File) blockLines(head, column int) block {
-	b := block{indent: -1, from: f.lineEnd(head), to: f.lineEnd(head), next: f.line(head) + 1}
+// blockLines finds the lines of a block scalar. head is the byte of its head; column is the column of its key or hyphen, from 0, or -1.
+func (f *File) blockLines(head, column int) blockText {
+	b := blockText{indent: -1, from: f.lineEnd(head), to: f.lineEnd(head), next: f.line(head) + 1}
 	for _, c := range string(f.text[head:f.lineEnd(head)]) {
 		if c >= '1' && c <= '9' {
 			b.indent = max(column, 0) + int(c-'0')
@@ -162,7 +162,7 @@ func (f *File) blockLines(head, column int) block {
 		text := string(f.text[start:f.lineEnd(start)])
 		indent := len(text) - len(strings.TrimLeft(text, " "))
 		if indent == len(text) {
-			continue // which may be the end
+			continue // the line may follow the text
 		}
 		if b.indent < 0 && indent > column {
 			b.indent = indent

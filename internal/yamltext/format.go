@@ -11,18 +11,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Problem is what keeps a file from being formatted.
+// Problem is the reason why a file cannot be formatted.
 type Problem struct {
-	Line int // from 1; 0 = not known
+	Line int // from 1; 0 = unknown
 	Text string
 }
 
 func (p *Problem) Error() string { return p.Text }
 
-// Format gives a manifest the one layout: indentation by two spaces, one space behind a colon and a hyphen, quotes only where
-// YAML needs them, no blanks at the end of lines. An error is a [Problem].
+// Format returns a manifest in the one layout: indentation by two spaces, one space after a colon and a hyphen, quotes only if YAML needs
+// them, no blanks at line ends. An error is a [Problem].
 func Format(text []byte) ([]byte, error) {
-	const foreign = "\r\u0085\u2028\u2029" // line ends for some readers only
+	const foreign = "\r\u0085\u2028\u2029" // only some readers take them for line ends
 	source := strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")
 	if at := strings.IndexAny(source, foreign); at >= 0 || !utf8.ValidString(source) {
 		return nil, &Problem{
@@ -30,32 +30,32 @@ func Format(text []byte) ([]byte, error) {
 			Text: "it holds a character that not every reader reads alike",
 		}
 	}
-	before, err := roots(source)
+	before, err := readRoots(source)
 	if err != nil {
 		return nil, &Problem{Text: err.Error()}
 	}
 	if slices.ContainsFunc(before, func(root *yaml.Node) bool { return root.Style&yaml.FlowStyle != 0 || root.Kind == yaml.ScalarNode }) {
-		return text, nil // JSON stays JSON
+		return text, nil // JSON is not changed
 	}
 	body := strings.TrimRight(source, " \n")
 	l := &layout{File: newFile([]byte(body))}
 	l.lines = make([]line, len(l.starts))
 	for _, root := range before {
-		l.value(root, -1, -step)
+		l.layOut(root, -1, -step)
 	}
 	if l.problem != nil {
 		return nil, l.problem
 	}
-	l.place()
+	l.indentLines()
 	out := string(l.spliced())
 	if l.openEnd { // the line ends there are part of a text
 		out += source[len(body):]
 	} else {
 		out = strings.TrimRight(out, "\n") + "\n"
 	}
-	after, err := roots(out)
-	if err != nil || !slices.EqualFunc(before, after, same) {
-		return nil, &Problem{Line: changed(before, after), Text: "it would read differently in the usual layout"}
+	after, err := readRoots(out)
+	if err != nil || !slices.EqualFunc(before, after, equal) {
+		return nil, &Problem{Line: firstChanged(before, after), Text: "it would read differently in the usual layout"}
 	}
 	if strings.Contains(string(text), "\r\n") {
 		out = strings.ReplaceAll(out, "\n", "\r\n")
@@ -63,19 +63,19 @@ func Format(text []byte) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// roots are what the documents of a text hold.
-func roots(source string) (list []*yaml.Node, err error) {
+// readRoots returns the root nodes of the documents in a text.
+func readRoots(source string) (list []*yaml.Node, err error) {
 	err = Documents(strings.NewReader(source), func(root *yaml.Node) { list = append(list, root) })
 	return list, err
 }
 
-// same reports whether two nodes mean the same.
-func same(a, b *yaml.Node) bool {
+// equal reports whether two nodes have the same meaning.
+func equal(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor &&
-		slices.EqualFunc(a.Content, b.Content, same)
+		slices.EqualFunc(a.Content, b.Content, equal)
 }
 
-// layout is a file on the way to its new layout.
+// layout is a file that is being formatted.
 type layout struct {
 	*File
 
@@ -84,20 +84,20 @@ type layout struct {
 	problem *Problem
 }
 
-// line is what is known of one line of the file.
+// line holds facts about one line of the file.
 type line struct {
-	marks []mark // of what begins on it: hyphens and keys, from left to right
-	block *mark  // set if it is of a block scalar
+	marks []mark // the hyphens and keys on it, from left to right
+	block *mark  // set if the line belongs to a block scalar
 }
 
-// mark says in which column something stood, and in which it shall stand.
+// mark holds the old and the new column of something on a line.
 type mark struct{ old, now int }
 
-// lineText is the text of a line, by its number from 0.
+// lineText returns the text of a line, by its number from 0.
 func (l *layout) lineText(i int) string { return string(l.text[l.starts[i]:l.lineEnd(l.starts[i])]) }
 
-// at is the number of the line in which a node begins, from 0, and its byte, or the end of the line.
-func (l *layout) at(n *yaml.Node) (i, at int) {
+// startOf returns the number of the line in which a node begins, from 0, and its byte, or the end of the line.
+func (l *layout) startOf(n *yaml.Node) (i, startOf int) {
 	i = min(n.Line, len(l.lines)) - 1
 	end := l.lineEnd(l.starts[i])
 	if at, err := l.offset(n); err == nil {
@@ -112,16 +112,16 @@ func (l *layout) refuse(n *yaml.Node) {
 	}
 }
 
-// value places the value of a key or a hyphen that was in column old and comes to column now.
-func (l *layout) value(n *yaml.Node, old, now int) {
+// layOut lays out the value of a key or hyphen that moves from column old to column now.
+func (l *layout) layOut(n *yaml.Node, old, now int) {
 	l.collapse(n)
 	switch flow := n.Style&yaml.FlowStyle != 0; {
 	case flow:
 		l.unquoteAll(n)
 	case n.Kind == yaml.MappingNode:
-		l.mapping(n, now+step)
+		l.layOutMapping(n, now+step)
 	case n.Kind == yaml.SequenceNode:
-		l.sequence(n, now+step)
+		l.layOutSequence(n, now+step)
 	case n.Kind == yaml.ScalarNode && n.Style&blockStyles != 0:
 		l.blockScalar(n, old, now)
 	case n.Kind == yaml.ScalarNode:
@@ -129,10 +129,10 @@ func (l *layout) value(n *yaml.Node, old, now int) {
 	}
 }
 
-func (l *layout) mapping(n *yaml.Node, now int) {
+func (l *layout) layOutMapping(n *yaml.Node, now int) {
 	for key, value := range Pairs(n.Content) {
-		number, at := l.at(key)
-		in, before := &l.lines[number], strings.TrimRight(l.before(at), " \t")
+		number, at := l.startOf(key)
+		in, before := &l.lines[number], strings.TrimRight(l.lineBefore(at), " \t")
 		if key.Kind != yaml.ScalarNode && key.Kind != yaml.AliasNode || before != "" && len(in.marks) == 0 ||
 			strings.HasSuffix(before, "?") {
 			l.refuse(key)
@@ -140,17 +140,17 @@ func (l *layout) mapping(n *yaml.Node, now int) {
 		}
 		in.marks = append(in.marks, mark{key.Column - 1, now})
 		l.unquote(key, true)
-		l.value(value, key.Column-1, now)
+		l.layOut(value, key.Column-1, now)
 	}
 }
 
-// hyphen matches a line that ends with a hyphen, and a comment perhaps.
+// hyphen matches a line that ends with a hyphen, and possibly a comment.
 var hyphen = regexp.MustCompile(`^([ \t-]*-)[ \t]*(#.*)?$`)
 
-func (l *layout) sequence(n *yaml.Node, now int) {
+func (l *layout) layOutSequence(n *yaml.Node, now int) {
 	for _, item := range n.Content {
-		number, at := l.at(item)
-		before := strings.TrimRight(l.before(at), " \t")
+		number, at := l.startOf(item)
+		before := strings.TrimRight(l.lineBefore(at), " \t")
 		for before == "" && number > 0 { // the item is below its hyphen
 			number--
 			if found := hyphen.FindStringSubmatch(l.lineText(number)); found != nil {
@@ -165,14 +165,14 @@ func (l *layout) sequence(n *yaml.Node, now int) {
 			return
 		}
 		l.lines[number].marks = append(l.lines[number].marks, mark{old, now})
-		l.value(item, old, now)
+		l.layOut(item, old, now)
 	}
 }
 
-// collapse leaves one of the blanks between a value and what stands in front of it.
+// collapse reduces the blanks before a value to one.
 func (l *layout) collapse(n *yaml.Node) {
-	_, at := l.at(n)
-	before := l.before(at)
+	_, at := l.startOf(n)
+	before := l.lineBefore(at)
 	blanks := before[len(strings.TrimRight(before, " \t")):]
 	if len(blanks) == len(before) || blanks == "" || blanks == " " || at == l.lineEnd(at) || l.text[at] == '#' {
 		return
@@ -180,14 +180,14 @@ func (l *layout) collapse(n *yaml.Node) {
 	l.splice(at-len(blanks), at, " ")
 }
 
-// blockScalar moves the lines of a block scalar together. old and now are the columns of what it belongs to.
+// blockScalar moves the lines of a block scalar. old and now are the columns of its key or hyphen.
 func (l *layout) blockScalar(n *yaml.Node, old, now int) {
 	from, to, err := l.extent(n)
 	if err != nil {
 		l.refuse(n)
 		return
 	}
-	if digit := strings.IndexAny(string(l.text[from:to]), "123456789"); digit >= 0 { // it says its indentation
+	if digit := strings.IndexAny(string(l.text[from:to]), "123456789"); digit >= 0 { // the head gives the indentation
 		l.splice(from+digit, from+digit+1, strconv.Itoa(step))
 	}
 	b := l.blockLines(from, old)
@@ -198,7 +198,7 @@ func (l *layout) blockScalar(n *yaml.Node, old, now int) {
 	l.openEnd = l.openEnd || b.next == len(l.lines)
 }
 
-// unquoteAll takes the quotes from the texts between brackets.
+// unquoteAll removes unneeded quotes from the texts between brackets.
 func (l *layout) unquoteAll(n *yaml.Node) {
 	for _, inner := range n.Content {
 		l.unquoteAll(inner)
@@ -208,29 +208,29 @@ func (l *layout) unquoteAll(n *yaml.Node) {
 	}
 }
 
-// unquote takes the quotes from a text that reads the same without them.
+// unquote removes the quotes from a text that reads the same without them.
 func (l *layout) unquote(n *yaml.Node, inFlow bool) {
 	if n.Style != yaml.DoubleQuotedStyle && n.Style != yaml.SingleQuotedStyle || n.Anchor != "" || Scalar(n.Value, inFlow) != n.Value {
 		return
 	}
 	from, to, err := l.extent(n)
-	if err != nil || string(l.text[from+1:to-1]) != n.Value { // which needs no escapes, since it is plain
+	if err != nil || string(l.text[from+1:to-1]) != n.Value { // a plain text has no escapes
 		return
 	}
-	before, after := l.before(from), string(l.text[to:l.lineEnd(to)])
+	before, after := l.lineBefore(from), string(l.text[to:l.lineEnd(to)])
 	if before != "" && !strings.ContainsRune(" \t[{,", rune(before[len(before)-1])) ||
 		strings.HasPrefix(after, ":") && !strings.ContainsAny((after + " ")[1:2], " \t") {
 		return // as in {"a":"b"}
 	}
 	l.splice(from, to, n.Value)
-	if comment := strings.TrimLeft(after, " "); strings.HasPrefix(comment, "#") && len(after)-len(comment) > 1 { // which stays in its column
+	if comment := strings.TrimLeft(after, " "); strings.HasPrefix(comment, "#") && len(after)-len(comment) > 1 { // the comment keeps its column
 		l.splice(to, to, "  ")
 	}
 }
 
-// place gives every line its indentation, and takes the blanks from its end.
-func (l *layout) place() {
-	shift := 0 // of the lines that go on with what began above them
+// indentLines gives every line its indentation, and removes the blanks at its end.
+func (l *layout) indentLines() {
+	shift := 0 // shift of lines that continue a value from above
 	for i := range l.lines {
 		in, text := &l.lines[i], l.lineText(i)
 		start, body := l.starts[i], strings.Trim(text, " \t")
@@ -261,14 +261,14 @@ func (l *layout) place() {
 	}
 }
 
-// indent is by how many spaces a line is indented.
+// indent returns the number of spaces before the text of a line.
 func (l *layout) indent(i int) int {
 	text := l.lineText(i)
 	return len(text) - len(strings.TrimLeft(text, " "))
 }
 
-// commentIndent is the indentation of a comment that has its line: that of the next line if both began in the same column,
-// else that of what began there above.
+// commentIndent returns the indentation of a comment on its own line. It follows the next line if both began in the same column, and
+// otherwise the nearest line above that began in this column.
 func (l *layout) commentIndent(i, shift int) int {
 	old := l.indent(i)
 	next := old + shift
@@ -301,19 +301,19 @@ func (l *layout) commentIndent(i, shift int) int {
 	return next
 }
 
-// changed is the first line whose node reads differently.
-func changed(before, after []*yaml.Node) int {
+// firstChanged returns the first line whose node reads differently.
+func firstChanged(before, after []*yaml.Node) int {
 	for i, a := range before {
 		if i >= len(after) {
 			return a.Line
 		}
-		if same(a, after[i]) {
+		if equal(a, after[i]) {
 			continue
 		}
 		if len(a.Content) == 0 {
 			return a.Line
 		}
-		return cmp.Or(changed(a.Content, after[i].Content), a.Line)
+		return cmp.Or(firstChanged(a.Content, after[i].Content), a.Line)
 	}
 	return 0
 }

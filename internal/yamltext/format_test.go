@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-func TestFormat(t *testing.T) {
+func TestFormatWritesTheOneLayout(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ in, want string }{
 		"two spaces below a key":                  {"a:\n    b:\n        c: 1\n", "a:\n  b:\n    c: 1\n"},
@@ -65,7 +65,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeFormattedIsRefusedWithItsLine(t *testing.T) {
+func TestAnUnusualLayoutIsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		in   string
@@ -87,8 +87,8 @@ func TestWhatCannotBeFormattedIsRefusedWithItsLine(t *testing.T) {
 	}
 }
 
-// TestManifestsMeanTheSameAfterwards loads manifests before and after, as they are and indented twice as far.
-func TestManifestsMeanTheSameAfterwards(t *testing.T) {
+// TestFormattedManifestsHaveTheSameMeaning loads manifests before and after formatting, also with doubled indentation.
+func TestFormattedManifestsHaveTheSameMeaning(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"../../examples/*.yaml", "../../examples/*/*.yaml", "../../docs/*.md"} {
 		files, err := filepath.Glob(pattern)
@@ -155,7 +155,7 @@ func values(o *resource.Object) string {
 	return strings.Join(all, "|")
 }
 
-// FuzzFormat: what is formatted means what it did, and stays as it is from then on.
+// FuzzFormat checks that formatting keeps the meaning, and that a second formatting changes nothing.
 func FuzzFormat(f *testing.F) {
 	for _, text := range []string{
 		"a:\n    b:\n- c: 1\n  # d\n", "a: \"x\"   # one\nb: 'y'\n", "a:\n    b: |4-\n          x\n        y\n", "- - - a\n  - b\n", "? a\n: b\n", "{\"a\": [1, 'b', c]}",
@@ -180,10 +180,10 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// sameNumber also holds for what is no number.
+// sameNumber also returns true for texts that are not numbers.
 func sameNumber(a, b float64) bool { return a == b || a != a && b != b }
 
-// meaning is what the documents of a text hold; nil where the library cannot tell.
+// meaning returns the contents of the documents of a text; nil if the library fails.
 func meaning(text []byte) (documents []any) {
 	defer func() {
 		if recover() != nil { // the library panics on some inputs

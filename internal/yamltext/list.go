@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// list changes the members of a list.
-func (f *File) list(at found, l List) error {
+// editList changes the members of a list.
+func (f *File) editList(at valueNode, l List) error {
 	n := at.node
 	if n.Kind != yaml.SequenceNode {
 		if n.Kind == yaml.MappingNode || n.Style&blockStyles != 0 {
@@ -24,7 +24,7 @@ func (f *File) list(at found, l List) error {
 		return nil
 	}
 	members := make([]span, len(n.Content))
-	last, dropped := -1, 0 // the last of those that stay
+	last, dropped := -1, 0 // the last member that stays
 	for i, member := range n.Content {
 		from, to, err := f.extent(member)
 		if err != nil {
@@ -47,20 +47,20 @@ func (f *File) list(at found, l List) error {
 	return f.blockList(at, members, last, l.Add)
 }
 
-// holds reports whether a node or something in it stands at a place.
+// holds reports whether a node, or a node inside it, is at a place.
 func holds(n *yaml.Node, p Place) bool {
 	return n.Line == p.Line && n.Column == p.Column ||
 		slices.ContainsFunc(n.Content, func(inner *yaml.Node) bool { return holds(inner, p) })
 }
 
-// span is where a member of a list stands.
+// span is the range of a member of a list.
 type span struct {
 	from, to int
 	dropped  bool
 }
 
-// blockList changes a list with a member a line.
-func (f *File) blockList(at found, members []span, last int, add []string) error {
+// blockList changes a list with one member in each line.
+func (f *File) blockList(at valueNode, members []span, last int, add []string) error {
 	if last < 0 && len(add) == 0 { // an empty list has no block style
 		if at.key == nil {
 			return errExtent
@@ -72,7 +72,7 @@ func (f *File) blockList(at found, members []span, last int, add []string) error
 		f.splice(to+1, to+1, " []")
 	}
 	for _, m := range members {
-		hyphen := strings.TrimRight(f.before(m.from), " \t")
+		hyphen := strings.TrimRight(f.lineBefore(m.from), " \t")
 		if strings.TrimLeft(hyphen, " \t") != "-" {
 			return errExtent
 		}
@@ -87,10 +87,10 @@ func (f *File) blockList(at found, members []span, last int, add []string) error
 	place := f.nextLine(end.to)
 	var all strings.Builder
 	for _, text := range add {
-		all.WriteString(f.before(members[0].from) + f.inline(0, false, text) + f.newline)
+		all.WriteString(f.lineBefore(members[0].from) + f.inline(0, false, text) + f.newline)
 	}
 	lines := all.String()
-	if f.starts[f.line(place)] != place { // the file ends without a line end
+	if f.starts[f.line(place)] != place { // the file does not end with a line end
 		lines = strings.TrimSuffix(lines, f.newline)
 		if !end.dropped {
 			lines = f.newline + lines
@@ -109,12 +109,12 @@ func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) er
 	if err != nil {
 		return err
 	}
-	if last < 0 { // also an empty one
+	if last < 0 { // also for an empty list
 		f.splice(from, to, f.inline(0, true, add))
 		return nil
 	}
 	style := n.Content[last].Style
-	comma := strings.Contains(comment.ReplaceAllString(string(f.text[members[len(members)-1].to:to]), ""), ",") // behind the last
+	comma := strings.Contains(comment.ReplaceAllString(string(f.text[members[len(members)-1].to:to]), ""), ",") // after the last member
 	for i, m := range members {
 		switch {
 		case !m.dropped:
@@ -131,7 +131,7 @@ func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) er
 		if last < len(members)-1 || len(add) > 0 {
 			f.setComma(end, comma || len(add) > 0)
 		}
-		place, indent := f.nextLine(members[last].to), f.before(members[last].from)
+		place, indent := f.nextLine(members[last].to), f.lineBefore(members[last].from)
 		for i, text := range add {
 			line := indent + f.inline(style, true, text)
 			if comma || i < len(add)-1 {
@@ -147,13 +147,13 @@ func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) er
 	return nil
 }
 
-// ownLine reports whether a member of a list between brackets has its line for itself.
+// ownLine reports whether a member of a list between brackets has a line of its own.
 func (f *File) ownLine(m span) bool {
 	behind := strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(string(f.text[m.to:f.lineEnd(m.to)]), " \t"), ","))
-	return strings.TrimSpace(f.before(m.from)) == "" && (behind == "" || behind[0] == '#')
+	return strings.TrimSpace(f.lineBefore(m.from)) == "" && (behind == "" || behind[0] == '#')
 }
 
-// setComma has a comma behind a member, or none.
+// setComma adds or removes the comma after a member.
 func (f *File) setComma(at int, wanted bool) {
 	switch has := at < len(f.text) && f.text[at] == ','; {
 	case wanted && !has:

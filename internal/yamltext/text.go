@@ -18,26 +18,26 @@ import (
 // Place is a line and a column, as in [Edit].
 type Place struct{ Line, Column int }
 
-// File is a text with what the YAML reader found in it.
+// File is a text with the positions of its values.
 type File struct {
 	text    []byte
-	starts  []int // where each line begins
+	starts  []int // the beginning of each line
 	newline string
 	json    bool
-	values  map[Place]found
-	aliased map[*yaml.Node]bool // what aliases stand for
-	opened  map[Place]bool      // bare texts that become mappings
+	values  map[Place]valueNode
+	aliased map[*yaml.Node]bool // targets of aliases
+	opened  map[Place]bool      // texts that become mappings
 	splices []splice
 }
 
-// found is a value and where it stands.
-type found struct {
+// valueNode is a value and its context.
+type valueNode struct {
 	node   *yaml.Node
-	key    *yaml.Node // nil = it is a member of a list, or a document
+	key    *yaml.Node // nil = a member of a list, or a document
 	inFlow bool       // between brackets
 }
 
-// splice puts a text in the place of the bytes from up to to.
+// splice replaces the bytes from up to to by a text.
 type splice struct {
 	from, to int
 	with     string
@@ -47,8 +47,8 @@ type splice struct {
 func Read(text []byte) (*File, error) {
 	f := newFile(text)
 	f.json = json.Valid(bytes.TrimPrefix(text, []byte("\ufeff")))
-	f.values, f.aliased = map[Place]found{}, map[*yaml.Node]bool{}
-	return f, Documents(bytes.NewReader(text), func(root *yaml.Node) { f.index(found{node: root}) })
+	f.values, f.aliased = map[Place]valueNode{}, map[*yaml.Node]bool{}
+	return f, Documents(bytes.NewReader(text), func(root *yaml.Node) { f.indexValues(valueNode{node: root}) })
 }
 
 func newFile(text []byte) *File {
@@ -60,11 +60,10 @@ func newFile(text []byte) *File {
 	return f
 }
 
-// Documents decodes every document of a stream to nodes. The library panics on some inputs; here, a panic is one more
-// broken file.
+// Documents decodes every document of a stream into nodes. The library panics on some inputs; here, a panic is an error.
 func Documents(in io.Reader, each func(root *yaml.Node)) error {
 	for d := yaml.NewDecoder(in); ; {
-		document, err := next(d)
+		document, err := decodeNext(d)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -76,7 +75,7 @@ func Documents(in io.Reader, each func(root *yaml.Node)) error {
 	}
 }
 
-// Pairs are the keys and values of a mapping, from its contents.
+// Pairs yields the keys and values of a mapping, from its contents.
 func Pairs(content []*yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		for i := 0; i+1 < len(content) && yield(content[i], content[i+1]); i += 2 {
@@ -84,8 +83,8 @@ func Pairs(content []*yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// next decodes one document. Nothing but the library runs below the recover.
-func next(d *yaml.Decoder) (document *yaml.Node, err error) {
+// decodeNext decodes one document. Only the library runs below the recover.
+func decodeNext(d *yaml.Decoder) (document *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the YAML reader gave up: %v", r)
@@ -96,7 +95,7 @@ func next(d *yaml.Decoder) (document *yaml.Node, err error) {
 	return document, err //nolint:wrapcheck // it says it all
 }
 
-// findLines finds where lines begin, to the YAML reader.
+// findLines finds the beginnings of the lines, by the rules of the YAML reader.
 func (f *File) findLines() {
 	at := len(f.text) - len(bytes.TrimPrefix(f.text, []byte("\ufeff")))
 	f.starts = []int{at}
@@ -112,8 +111,8 @@ func (f *File) findLines() {
 	}
 }
 
-// index notes the places of all values below one.
-func (f *File) index(at found) {
+// indexValues records the positions of a value and of all values below it.
+func (f *File) indexValues(at valueNode) {
 	n := at.node
 	f.values[Place{n.Line, n.Column}] = at
 	inFlow := at.inFlow || n.Style&yaml.FlowStyle != 0
@@ -122,18 +121,18 @@ func (f *File) index(at found) {
 		f.aliased[n.Alias] = true
 	case yaml.SequenceNode:
 		for _, member := range n.Content {
-			f.index(found{node: member, inFlow: inFlow})
+			f.indexValues(valueNode{node: member, inFlow: inFlow})
 		}
 	case yaml.MappingNode:
 		for key, value := range Pairs(n.Content) {
-			f.index(found{node: value, key: key, inFlow: inFlow})
+			f.indexValues(valueNode{node: value, key: key, inFlow: inFlow})
 		}
 	}
 }
 
 var errPlace = errors.New("its place in the file was not found")
 
-// offset is the byte at which a node begins.
+// offset returns the byte at which a node begins.
 func (f *File) offset(n *yaml.Node) (int, error) {
 	if n.Line < 1 || n.Line > len(f.starts) {
 		return 0, errPlace
@@ -149,7 +148,7 @@ func (f *File) offset(n *yaml.Node) (int, error) {
 	return at, nil
 }
 
-// line is the number of the line, from 0, that holds a byte.
+// line returns the number of the line, from 0, that contains a byte.
 func (f *File) line(at int) int {
 	i, exact := slices.BinarySearch(f.starts, at)
 	if exact {
@@ -158,7 +157,7 @@ func (f *File) line(at int) int {
 	return i - 1
 }
 
-// lineEnd is the end of the line that holds a byte, without its line end.
+// lineEnd returns the end of the line that contains a byte, without its line end.
 func (f *File) lineEnd(at int) int {
 	if i := bytes.IndexAny(f.text[at:], "\r\n"); i >= 0 {
 		return at + i
@@ -166,7 +165,7 @@ func (f *File) lineEnd(at int) int {
 	return len(f.text)
 }
 
-// nextLine is the beginning of the line behind the one that holds a byte.
+// nextLine returns the beginning of the line after the one that contains a byte.
 func (f *File) nextLine(at int) int {
 	if i := f.line(at) + 1; i < len(f.starts) {
 		return f.starts[i]
@@ -174,14 +173,14 @@ func (f *File) nextLine(at int) int {
 	return len(f.text)
 }
 
-// before is what stands in front of a byte on its line.
-func (f *File) before(at int) string { return string(f.text[f.starts[max(f.line(at), 0)]:at]) }
+// lineBefore returns the text before a byte on its line.
+func (f *File) lineBefore(at int) string { return string(f.text[f.starts[max(f.line(at), 0)]:at]) }
 
 func (f *File) splice(from, to int, with string) {
 	f.splices = append(f.splices, splice{from, to, with})
 }
 
-// overlap refuses splices that touch what another edit changes.
+// overlap returns an error if the splices from first on overlap those of other edits.
 func (f *File) overlap(first int) error {
 	for _, s := range f.splices[first:] {
 		for _, other := range f.splices[:first] {

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// Only a fault of the library is a broken file; one of ours is ours.
+// TestAReadErrorIsNotReportedAsBrokenYAML, because only a panic of the library means a broken file.
 func TestAReadErrorIsNotReportedAsBrokenYAML(t *testing.T) {
 	t.Parallel()
 	defer func() {

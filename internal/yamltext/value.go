@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// value writes a value that is no list in the place of another.
-func (f *File) value(at found, value any) error {
+// editValue replaces a value by another one that is not a list.
+func (f *File) editValue(at valueNode, editValue any) error {
 	n := at.node
 	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
 		return errExtent
@@ -20,7 +20,7 @@ func (f *File) value(at found, value any) error {
 	if err != nil {
 		return err
 	}
-	text, head, inBlock := asBlock(value, n.Style&blockStyles != 0)
+	text, head, inBlock := asBlock(editValue, n.Style&blockStyles != 0)
 	inBlock = inBlock && !at.inFlow && at.key != nil
 	switch {
 	case n.Style&blockStyles != 0 && inBlock:
@@ -29,7 +29,7 @@ func (f *File) value(at found, value any) error {
 		return errExtent
 	case n.Style&blockStyles != 0:
 		b := f.blockLines(from, at.key.Column-1)
-		f.splice(from, to, f.inline(yaml.DoubleQuotedStyle, at.inFlow, value))
+		f.splice(from, to, f.inline(yaml.DoubleQuotedStyle, at.inFlow, editValue))
 		f.splice(f.lineEnd(from), b.to, "")
 	case inBlock:
 		end := f.lineEnd(to)
@@ -38,12 +38,12 @@ func (f *File) value(at found, value any) error {
 	case from == to && !f.afterColon(at, from):
 		return errExtent
 	default:
-		f.splice(from, to, f.gap(from)+f.inline(n.Style, at.inFlow, value))
+		f.splice(from, to, f.gap(from)+f.inline(n.Style, at.inFlow, editValue))
 	}
 	return nil
 }
 
-// asBlock is a value as the text of a block, which ends in one line end at most, and its head. short allows a single line.
+// asBlock returns a value as the text of a block, which ends in at most one line end, and its head. short allows a single line.
 func asBlock(value any, short bool) (text, head string, ok bool) {
 	text, _ = value.(string)
 	if body := strings.TrimRight(text, "\n"); body != text {
@@ -54,14 +54,14 @@ func asBlock(value any, short bool) (text, head string, ok bool) {
 }
 
 // newLines replaces the text of a block scalar, and keeps its head.
-func (f *File) newLines(at found, from, to int, text string) {
+func (f *File) newLines(at valueNode, from, to int, text string) {
 	column := at.key.Column - 1
 	b := f.blockLines(from, column)
 	if b.indent < 0 {
 		b.indent = column + step
 	}
 	head := "|" + string(f.text[from+1:to])
-	if strings.IndexByte(" \n", text[0]) >= 0 && !strings.ContainsAny(head, "123456789") { // else the blanks would count as indentation
+	if strings.IndexByte(" \n", text[0]) >= 0 && !strings.ContainsAny(head, "123456789") { // otherwise the blanks would count as indentation
 		head = "|" + strconv.Itoa(b.indent-column) + head[1:]
 	}
 	f.splice(from, to, head)
@@ -72,7 +72,7 @@ func (f *File) newLines(at found, from, to int, text string) {
 	f.splice(b.from, b.to, lines)
 }
 
-// gap parts a value from the colon in front of it.
+// gap returns the blank that separates a value from the colon before it, or "" if there is one.
 func (f *File) gap(at int) string {
 	if at > 0 && f.text[at-1] == ':' {
 		return " "
@@ -80,8 +80,8 @@ func (f *File) gap(at int) string {
 	return ""
 }
 
-// afterColon reports whether the value that is not written would stand after a colon. The colon of {e:, f: 1} belongs to the key.
-func (f *File) afterColon(at found, from int) bool {
+// afterColon reports whether an empty value would be written after a colon. The colon of {e:, f: 1} belongs to the key.
+func (f *File) afterColon(at valueNode, from int) bool {
 	if at.key == nil {
 		return false
 	}
@@ -89,7 +89,7 @@ func (f *File) afterColon(at found, from int) bool {
 	return err == nil && end <= from && strings.HasSuffix(strings.TrimRight(string(f.text[end:from]), " \t"), ":")
 }
 
-// lines are the lines of a text below the head of its block.
+// lines returns the lines of a text below the head of its block.
 func (f *File) lines(text string, indent int) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -101,7 +101,7 @@ func (f *File) lines(text string, indent int) string {
 	return b.String()
 }
 
-// inline writes a value on one line, in the style of another if that can hold it.
+// inline returns a value on one line, in the style of another value if possible.
 func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -120,8 +120,8 @@ func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 	case string:
 		switch {
 		case f.json:
-			return inJSON(v)
-		case style&yaml.SingleQuotedStyle != 0 && !hides(v):
+			return quoteJSON(v)
+		case style&yaml.SingleQuotedStyle != 0 && !hasHidden(v):
 			return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 		case style&yaml.DoubleQuotedStyle != 0:
 			return Quoted(v)
@@ -132,12 +132,12 @@ func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 	panic("yamltext: no such value")
 }
 
-// inJSON also escapes what is a line end, or hides, for readers of YAML.
-func inJSON(text string) string {
+// quoteJSON returns a text as JSON, and also escapes characters that are line ends or invisible for readers of YAML.
+func quoteJSON(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a buffer takes everything
+	_ = e.Encode(text) // a buffer accepts everything
 	var safe strings.Builder
 	for _, r := range strings.TrimSuffix(b.String(), "\n") {
 		if r > 0x7e && r <= 0xffff && !Printable(r) {

@@ -1,9 +1,9 @@
 // Package table reads CSV as trackers and spreadsheets really write it.
 //
-// Columns are addressed by position, since names repeat. The separator is the one with which the header has the names that the
-// caller knows. Rows may be short: what is missing is empty. Empty lines, and header lines of further files that were pasted
-// below, are skipped. Lines end in LF, CRLF or CR, within cells too. Errors name file and line.
-// The package must not know any tracker, nor what a row becomes.
+// Columns are addressed by position, because names repeat. The separator is chosen so that the header contains the names that the
+// caller expects. Short rows are filled with empty cells. Empty lines, and header lines of further files that were pasted below, are
+// skipped. Lines end in LF, CRLF or CR, also within cells. Errors name file and line.
+// The package must not know any tracker, or the use of a row.
 package table
 
 import (
@@ -27,48 +27,48 @@ import (
 type Reader struct {
 	Header  []string // trimmed
 	Rows    int      // read so far
-	Headers int      // lines that repeat the header, skipped
-	Returns int      // carriage returns within cells, made line feeds
+	Headers int      // skipped lines that repeat the header
+	Returns int      // carriage returns within cells, replaced by line feeds
 
 	name  string
 	csv   *csv.Reader
 	lines *lines
-	short bool // some row had fewer cells than the header
+	short bool // a row had fewer cells than the header
 	place func(line int) int
 }
 
-// Separator stands between the values of a list, where the source tells these apart.
+// Separator separates the values of a list in a cell if the source has separate values.
 const Separator = "\x1e"
 
-// maxHeader is how long a header line may be: 2,300 columns of a real file take 60 KB.
+// maxHeader is the maximum size of a header line: 2,300 columns of a real file take 60 KB.
 const maxHeader = 1 << 20
 
-// maxRow is how long a row may be, with its texts.
+// maxRow is the maximum size of a row.
 const maxRow = 16 << 20
 
-// Open reads the header. known reports whether it is one of the format's, read with the right separator.
+// Open reads the header. known reports whether a header belongs to the expected format, and was split at the right separator.
 func Open(in io.Reader, name string, known func(header []string) bool) (*Reader, error) {
 	l := &lines{name: name, in: bufio.NewReaderSize(in, 64<<10)}
-	head, err := l.beginning()
+	head, err := l.peekHeader()
 	if err != nil {
 		return nil, err
 	}
-	start := below(head)
+	start := headerStart(head)
 	for _, at := range []int{0, start} {
 		line := head[at : at+lineEnd(head[at:])]
 		if len(line) == maxHeader {
 			return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
 		}
-		for separator, header := range headers(line) {
+		for separator, header := range splitHeader(line) {
 			if !known(header) {
 				continue
 			}
 			above := bytes.Count(bytes.ReplaceAll(head[:at], []byte("\r\n"), []byte("\n")), []byte("\n"))
-			_, _ = l.in.Discard(at) // it is in the buffer
+			_, _ = l.in.Discard(at) // the header is in the buffer
 			r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
 			r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
 			r.place = func(line int) int { return line + above }
-			if sheet, ok := in.(interface{ Row(line int) int }); ok { // a spreadsheet, whose rows have numbers of their own
+			if sheet, ok := in.(interface{ Row(line int) int }); ok { // the rows of a spreadsheet have their own numbers
 				r.place = func(line int) int { return sheet.Row(line + above) }
 			}
 			_, err = r.csv.Read()
@@ -78,7 +78,7 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 	return nil, fmt.Errorf("%s:1: the header has none of the expected columns", name)
 }
 
-// lineEnd returns where the first line ends, whose cells may have several lines between quotation marks.
+// lineEnd returns the end of the first line, whose quoted cells may contain line ends.
 func lineEnd(head []byte) int {
 	quoted := false
 	for i, b := range head {
@@ -95,17 +95,17 @@ func lineEnd(head []byte) int {
 	return len(head)
 }
 
-// below returns where the header begins below empty lines, a line such as sep=; and titles: with the first line of several cells; 0 if there
-// is none.
-func below(head []byte) int {
+// headerStart returns where the header begins after empty lines, a line such as sep=; and titles: at the first line with several cells. It
+// returns 0 if there is none.
+func headerStart(head []byte) int {
 	const titles = 10
 	at := 0
 	for range titles {
 		end := at + lineEnd(head[at:])
-		if bytes.Contains(head[at:end], []byte("://")) { // which is no title
+		if bytes.Contains(head[at:end], []byte("://")) { // an address is not a title
 			break
 		}
-		for _, header := range headers(head[at:end]) {
+		for _, header := range splitHeader(head[at:end]) {
 			if len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 {
 				return at
 			}
@@ -120,8 +120,8 @@ func below(head []byte) int {
 	return 0
 }
 
-// headers are what a line can be read as, by the separator.
-func headers(line []byte) iter.Seq2[rune, []string] {
+// splitHeader yields the header that a line gives for each possible separator.
+func splitHeader(line []byte) iter.Seq2[rune, []string] {
 	return func(yield func(rune, []string) bool) {
 		for _, separator := range ",;\t" {
 			c := csv.NewReader(bytes.NewReader(line))
@@ -137,18 +137,18 @@ func headers(line []byte) iter.Seq2[rune, []string] {
 	}
 }
 
-// Headers are what the beginning of a file can be read as, with one separator after the other.
+// Headers returns the headers that the beginning of a file gives for each possible separator.
 func Headers(head []byte) [][]string {
-	head = head[below(head):]
+	head = head[headerStart(head):]
 	head = head[:lineEnd(head)]
 	var all [][]string
-	for _, header := range headers(head[:min(len(head), maxHeader-1)]) {
+	for _, header := range splitHeader(head[:min(len(head), maxHeader-1)]) {
 		all = append(all, header)
 	}
 	return all
 }
 
-// Header is the header in the beginning of a file, nil if it is not known.
+// Header returns the header at the beginning of a file that is known, or nil.
 func Header(head []byte, known func(header []string) bool) []string {
 	if all := Headers(head); slices.ContainsFunc(all, known) {
 		return all[slices.IndexFunc(all, known)]
@@ -156,15 +156,15 @@ func Header(head []byte, known func(header []string) bool) []string {
 	return nil
 }
 
-// Trim takes off white space, also what is no ASCII.
+// Trim removes white space, including non-ASCII white space.
 func Trim(s string) string { return strings.TrimSpace(s) }
 
 var guarded = regexp.MustCompile(`^'([-+=@∑√∏<>＜＞≤≥＝≠±÷×])`)
 
-// Unguard takes off the apostrophe that some trackers put before what a spreadsheet would take for a formula.
+// Unguard removes the apostrophe that some trackers put before a text that a spreadsheet would take for a formula.
 func Unguard(cell string) string { return guarded.ReplaceAllString(cell, "$1") }
 
-// Columns are the places of the columns with one of the names, without case.
+// Columns returns the indices of the columns with one of the names, in any case.
 func (r *Reader) Columns(names ...string) []int {
 	var list []int
 	for i, cell := range r.Header {
@@ -175,35 +175,35 @@ func (r *Reader) Columns(names ...string) []int {
 	return list
 }
 
-// Row is one row.
+// Row is one row of a file.
 type Row struct {
-	Line  int // on which it begins
+	Line  int // the line on which it begins
 	cells []string
 }
 
-// NewRow is a row that was read otherwise.
+// NewRow returns a row from cells that another reader read.
 func NewRow(line int, cells []string) Row { return Row{line, cells} }
 
-// Cell is a cell; the missing ones are empty, also that of the column -1.
-func (row Row) Cell(i int) string {
-	if i < 0 || i >= len(row.cells) {
+// Cell returns a cell. Missing cells are empty, including column -1.
+func (rw Row) Cell(i int) string {
+	if i < 0 || i >= len(rw.cells) {
 		return ""
 	}
-	return row.cells[i]
+	return rw.cells[i]
 }
 
-// cut is what a spreadsheet cuts a cell to.
-const cut = 32767
+// maxCell is the length to which a spreadsheet truncates a cell.
+const maxCell = 32767
 
-// Cut reports whether a spreadsheet cut a cell, probably.
-func (row Row) Cut() bool {
-	return slices.ContainsFunc(row.cells, func(cell string) bool { return len(cell) >= cut && utf8.RuneCountInString(cell) == cut })
+// Cut reports whether a spreadsheet has probably truncated a cell.
+func (rw Row) Cut() bool {
+	return slices.ContainsFunc(rw.cells, func(cell string) bool { return len(cell) >= maxCell && utf8.RuneCountInString(cell) == maxCell })
 }
 
-// Filled counts the cells that are not empty.
-func (row Row) Filled() int {
+// Filled returns the number of cells that are not empty.
+func (rw Row) Filled() int {
 	n := 0
-	for _, cell := range row.cells {
+	for _, cell := range rw.cells {
 		if Trim(cell) != "" {
 			n++
 		}
@@ -211,7 +211,7 @@ func (row Row) Filled() int {
 	return n
 }
 
-// Next is the next row, or [io.EOF].
+// Next returns the next row, or [io.EOF].
 func (r *Reader) Next() (Row, error) {
 	for {
 		cells, err := r.csv.Read()
@@ -236,8 +236,8 @@ func (r *Reader) Next() (Row, error) {
 			}
 		}
 		if len(cells) < len(r.Header) {
-			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut. Of a row that is
-			// the only one, half of the cells tell.
+			// A spreadsheet may save every row like this; a single such row at the very end means that the file was cut off. If it is the
+			// only row, at least half of its cells must be missing.
 			if !r.short && (r.Rows > 0 || 2*len(cells) < len(r.Header)) && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
 				return Row{}, damaged(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells),
 					len(r.Header)))
@@ -271,8 +271,8 @@ func (r *Reader) explain(err error) error {
 	}
 }
 
-// beginning returns at least the first line, as far as it may be long. It is read again.
-func (l *lines) beginning() ([]byte, error) {
+// peekHeader returns at least the first line, up to its maximum size, without consuming it.
+func (l *lines) peekHeader() ([]byte, error) {
 	head, err := l.in.Peek(l.in.Size())
 	if err == nil && !bytes.ContainsAny(head, "\r\n") {
 		head = make([]byte, maxHeader)
@@ -290,15 +290,15 @@ func (l *lines) beginning() ([]byte, error) {
 	return head, nil
 }
 
-// lines makes every end of a line a line feed.
+// lines is a reader that replaces every line end by a line feed.
 type lines struct {
 	name    string
 	in      *bufio.Reader
-	line    int // line ends so far
-	row     int // those before the row
+	line    int // number of line ends so far
+	row     int // number of line ends before the row
 	quoted  bool
-	length  int  // of the row so far
-	newline bool // the last character was one
+	length  int  // bytes of the row so far
+	newline bool // the last character was a line feed
 	ended   bool
 	returns int
 }

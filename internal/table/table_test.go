@@ -33,7 +33,7 @@ func known(header []string) bool {
 	return slices.Contains(header, "Key") && slices.Contains(header, "Text")
 }
 
-// read gives each row as its line and cells.
+// read returns each row as its line and cells.
 func read(text string) (rows []string, r *table.Reader, err error) {
 	r, err = table.Open(strings.NewReader(text), "f.csv", known)
 	if err != nil {
@@ -55,7 +55,7 @@ func read(text string) (rows []string, r *table.Reader, err error) {
 	}
 }
 
-func TestRowsAreReadWhateverWroteThem(t *testing.T) {
+func TestRowsOfEveryProgramAreRead(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text string
@@ -107,7 +107,7 @@ func TestBrokenTablesAreErrorsWithTheirLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsSkippedIsCounted(t *testing.T) {
+func TestSkippedHeadersAndReturnsAreCounted(t *testing.T) {
 	t.Parallel()
 	_, r, err := read("Key,Text\r\na,\"b\r\nc\"\r\nKey,Text\r\n\r\nd,e\r\n")
 	if err != nil || r.Rows != 2 || r.Headers != 1 || r.Returns != 1 {

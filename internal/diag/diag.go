@@ -15,10 +15,10 @@ type Position struct {
 	Column int    `json:"column"` // from 1, in characters
 }
 
-// IsZero reports whether p is no place.
+// IsZero reports whether the position is no place.
 func (p Position) IsZero() bool { return p == Position{} }
 
-// String gives file:line:column, without unknown parts.
+// String returns file:line:column, without unknown parts.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -35,18 +35,18 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 }
 
-// Severity says whether a diagnostic stops the run.
+// Severity tells whether a diagnostic stops the run.
 type Severity int
 
-// An Error stops the run before any request; a Warning is shown and the run goes
-// on. A Note says something of the other findings, and comes after them.
+// An Error stops the run before any request. A Warning is shown, and the run goes on. A Note comments on the other findings, and comes
+// after them.
 const (
 	Error Severity = iota
 	Warning
 	Note
 )
 
-// String gives "error", "warning" or "note".
+// String returns "error", "warning" or "note".
 func (s Severity) String() string {
 	switch s {
 	case Warning:
@@ -58,10 +58,10 @@ func (s Severity) String() string {
 	}
 }
 
-// MarshalText gives the word of [Severity.String].
+// MarshalText returns the word of [Severity.String].
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the word of [Severity.String].
+// UnmarshalText parses the word of [Severity.String].
 func (s *Severity) UnmarshalText(word []byte) error {
 	for *s = range Note + 1 {
 		if s.String() == string(word) {
@@ -77,9 +77,9 @@ type Diagnostic struct {
 	Code     string    `json:"code"` // stable name for programs, such as "unknown-field"
 	Position           // where it starts
 	Path     string    `json:"path"`    // path in the document, such as projects[0].work_items[3].state
-	Address  string    `json:"address"` // of the object it is about, where there is one
-	Summary  string    `json:"summary"` // what is wrong, one line
-	Hint     string    `json:"hint"`    // what to do, one line; "" where nothing is known
+	Address  string    `json:"address"` // of the object concerned; "" = none
+	Summary  string    `json:"summary"` // the problem, in one line
+	Hint     string    `json:"hint"`    // the next step, in one line; "" = unknown
 	Related  []Related `json:"related"`
 }
 
@@ -89,7 +89,7 @@ type Related struct {
 	Note string `json:"note"`
 }
 
-// String gives the finding on one line: place, severity, summary and hint.
+// String returns the finding on one line: place, severity, summary and hint.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if !d.Position.IsZero() {
@@ -108,7 +108,7 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// List is any number of findings. The nil List is valid and empty.
+// List holds findings. The nil List is valid and empty.
 type List []Diagnostic
 
 // Errorf adds an error without a hint.
@@ -116,10 +116,10 @@ func (l *List) Errorf(pos Position, code, format string, args ...any) {
 	l.Add(Diagnostic{Severity: Error, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
 }
 
-// maxText is how long a summary or a hint is, in characters: they quote manifests and the service.
+// maxText is the maximum length of a summary or hint, in characters. They quote manifests and the service.
 const maxText = 1000
 
-// Add appends findings. Their texts are cut to a readable length.
+// Add appends findings. Long texts are truncated.
 func (l *List) Add(ds ...Diagnostic) {
 	for _, d := range ds {
 		d.Summary, d.Hint = Truncate(d.Summary, maxText), Truncate(d.Hint, maxText)
@@ -132,7 +132,7 @@ func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sort orders the findings by place, then errors before warnings, then text, notes last: the same findings always print alike.
+// Sort orders the findings by place, severity and text, with notes at the end, so that equal findings are always printed in the same order.
 func (l List) Sort() {
 	last := func(d Diagnostic) int {
 		if d.Severity == Note {
@@ -151,11 +151,11 @@ const MaxShown = 100
 // Clip is [List.ClipTo] with [MaxShown].
 func (l List) Clip() List { return l.ClipTo(MaxShown) }
 
-// ClipTo keeps the first so many errors and the first so many warnings of a sorted list, each once, and adds a note with the
-// number of the others.
+// ClipTo returns the first errors and warnings of a sorted list, up to most of each, without repetitions. It adds a note with the number of
+// the others.
 func (l List) ClipTo(most int) List {
 	count := map[Severity]int{}
-	told := map[string]bool{} // many objects may be written in one place
+	told := map[string]bool{} // several objects may come from one place
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
 		if key := fmt.Sprint(d.Position, d.Severity, d.Code, d.Summary); !d.Position.IsZero() && d.Line > 0 {
 			if told[key] {
@@ -174,7 +174,7 @@ func (l List) ClipTo(most int) List {
 	return kept
 }
 
-// Err returns the list as an error if it holds one, else nil.
+// Err returns the list as an error if it contains one, otherwise nil.
 func (l List) Err() error {
 	if !l.HasErrors() {
 		return nil
@@ -182,10 +182,10 @@ func (l List) Err() error {
 	return ListError{l}
 }
 
-// ListError is a [List] with at least one error in it.
+// ListError is a [List] that contains an error.
 type ListError struct{ List List }
 
-// Error gives the findings, a line each.
+// Error returns the findings, one in each line.
 func (e ListError) Error() string {
 	lines := make([]string, len(e.List))
 	for i, d := range e.List {

@@ -51,7 +51,7 @@ func TestANoteOnTheFindingsComesLast(t *testing.T) {
 	}
 }
 
-func TestAListOfFindingsIsClippedToWhatAPersonReads(t *testing.T) {
+func TestALongListOfFindingsIsClippedAndTheRestCounted(t *testing.T) {
 	t.Parallel()
 	var l diag.List
 	for range diag.MaxShown + 7 {
@@ -108,7 +108,7 @@ func TestCountsAgreeWithTheirNoun(t *testing.T) {
 	}
 }
 
-func TestAChoiceIsShownUnlessAWordIsMisspelt(t *testing.T) {
+func TestTheChoiceIsListedUnlessAWordIsMisspelt(t *testing.T) {
 	t.Parallel()
 	states := []string{"Backlog", "Todo", "In Progress", "Done"}
 	for word, want := range map[string]string{

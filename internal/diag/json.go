@@ -15,7 +15,7 @@ func JSON(value any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// OrNull is a pointer to a value, nil where that is zero: in JSON, what is not known is null.
+// OrNull returns a pointer to a value, or nil for the zero value, so that unknown values are null in JSON.
 func OrNull[T comparable](value T) *T {
 	var zero T
 	if value == zero {
@@ -24,10 +24,10 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// OrEmpty is a copy of a list that is not null in JSON where there is none.
+// OrEmpty returns a copy of a list that is never null in JSON.
 func OrEmpty[L ~[]T, T any](list L) L { return append(L{}, list...) }
 
-// OrEmpty is a copy of a list without a null in it.
+// OrEmpty returns a copy of the list in which nothing is null in JSON.
 func (l List) OrEmpty() List {
 	l = OrEmpty(l)
 	for i := range l {

@@ -8,24 +8,22 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Near returns the candidates that word was probably meant to be, nearest
-// first, three at most. Case is ignored: "in progress" is near "In Progress".
+// Near returns up to three candidates that word probably means, the nearest first. It ignores case: "in progress" is near "In Progress".
 func Near(word string, candidates []string) []string {
 	return near(word, candidates, max(1, (len([]rune(word))+2)/3))
 }
 
-// Typo returns the candidates of which word is a misspelling, as [Near] does; it
-// takes no other word for one: "Doing" is none of "Done".
+// Typo returns the candidates that word probably misspells. It is stricter than [Near]: "Doing" is not a misspelling of "Done".
 func Typo(word string, candidates []string) []string {
 	return near(word, candidates, 1+len([]rune(word))/8)
 }
 
-// longest is the length of a word that is compared: a longer one is no slip of the finger, and the distance is quadratic.
+// longest is the maximum length of a compared word. A longer word is not a slip, and the cost is quadratic.
 const longest = 200
 
-// near returns the candidates that are no further from word than limit.
+// near returns the candidates whose distance from word is at most limit.
 func near(word string, candidates []string, limit int) []string {
-	const most = 4 << 20 // letters compared with letters: ten thousand names of 20
+	const most = 4 << 20 // compared pairs of letters: ten thousand names of 20
 	if word == "" || len(word) > longest {
 		return nil
 	}
@@ -48,10 +46,10 @@ func near(word string, candidates []string, limit int) []string {
 		}
 		d := levenshtein.ComputeDistance(low, lc)
 		if at, other := strings.IndexByte(low, '@'), strings.IndexByte(lc, '@'); at > 0 && other > 0 && low[at:] == lc[other:] && d > 1+at/8 {
-			continue // people of one company are not one another's misspelling
+			continue // e-mail addresses of one company are not misspellings of each other
 		}
 		if d > 1 && anagrams(low, lc) {
-			d = 1 // letters in the wrong order are one slip
+			d = 1 // swapped letters are one slip
 		}
 		if d <= limit {
 			hits = append(hits, hit{c, d})
@@ -61,14 +59,14 @@ func near(word string, candidates []string, limit int) []string {
 	hits = slices.CompactFunc(hits, func(a, b hit) bool { return a.text == b.text })
 	var near []string
 	for _, h := range hits[:min(3, len(hits))] {
-		if h.distance <= hits[0].distance+1 { // much more distant words are hardly meant
+		if h.distance <= hits[0].distance+1 { // words that are much more distant are hardly meant
 			near = append(near, h.text)
 		}
 	}
 	return near
 }
 
-// anagrams reports whether two words have the same letters.
+// anagrams reports whether two words consist of the same letters.
 func anagrams(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -79,14 +77,14 @@ func anagrams(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// Nearest returns the candidates nearest to word, however far they are, three at most.
+// Nearest returns up to three candidates nearest to word, at any distance.
 func Nearest(word string, candidates []string) []string { return near(word, candidates, longest) }
 
-// DidYouMean turns the nearest candidates into a hint, or "" where none is near.
-func DidYouMean(word string, candidates []string) string { return ask(Near(word, candidates)) }
+// DidYouMean returns a hint with the nearest candidates, or "" if none is near.
+func DidYouMean(word string, candidates []string) string { return question(Near(word, candidates)) }
 
-// ask turns words that may have been meant into a question.
-func ask(words []string) string {
+// question returns a question whether one of the words is meant, or "" for no words.
+func question(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
@@ -97,17 +95,17 @@ func ask(words []string) string {
 	return "did you mean " + strings.Join(quoted, " or ") + "?"
 }
 
-// Choose is a hint for a word that is none of the candidates: that of which it is
-// a misspelling, else what there is, ten at most, in the order given.
+// Choose returns a hint for a word that is not a candidate: the candidate that it misspells, or otherwise up to ten candidates in the given
+// order.
 func Choose(word string, candidates []string) string {
 	const most = 10
-	if hint := ask(Typo(word, candidates)); hint != "" || len(candidates) == 0 {
+	if hint := question(Typo(word, candidates)); hint != "" || len(candidates) == 0 {
 		return hint
 	}
 	return "there are " + First(candidates, most)
 }
 
-// OneOf is [DidYouMean], or a hint that lists all candidates if none is near. It is "" if there are no candidates.
+// OneOf returns [DidYouMean], or otherwise a hint with all candidates. It returns "" if there are no candidates.
 func OneOf(word string, candidates []string) string {
 	if len(candidates) == 0 {
 		return ""

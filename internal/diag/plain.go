@@ -16,16 +16,16 @@ import (
 
 var goPackage = regexp.MustCompile(`^(?:net/)?(?:http2?|tls|x509|zip|yaml|json): `)
 
-// PlainText returns the text of an error with plain words in place of the sentences of Go's packages: no system calls, no packages.
+// PlainText returns the text of an error in plain words, without system calls and names of Go packages.
 func PlainText(err error) string {
-	switch e := err.(type) { //nolint:errorlint // each error of the chain has its turn
+	switch e := err.(type) { //nolint:errorlint // each error of the chain is handled
 	case *fs.PathError:
 		return strings.TrimPrefix(e.Path+": ", ".: ") + PlainText(e.Err)
 	case *os.LinkError:
 		return e.New + ": " + PlainText(e.Err)
 	case *net.OpError:
 		return strings.TrimPrefix(fmt.Sprint(e.Addr)+": ", "<nil>: ") + PlainText(e.Err)
-	case *os.SyscallError, *url.Error: // the address of which may hold a secret
+	case *os.SyscallError, *url.Error: // its address may contain a secret
 		return PlainText(errors.Unwrap(err))
 	case *net.DNSError:
 		return "the host name " + e.Name + " cannot be looked up"
@@ -47,7 +47,7 @@ func PlainText(err error) string {
 	return text
 }
 
-// reason returns the words for an error that wraps no other; otherwise is its own text.
+// reason returns the words for an error that wraps no other error, or its own text.
 func reason(err error, otherwise string) string {
 	for cause, words := range map[error]string{
 		fs.ErrNotExist: "no such file or folder", fs.ErrExist: "it exists already",

@@ -19,10 +19,10 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// goWords are the beginnings of sentences that Go's packages write.
+// goWords lists beginnings of messages of Go's packages.
 var goWords = regexp.MustCompile(`\b(open|stat|lstat|mkdir|read|write|rename|bind|connect|getsockopt|dial tcp|listen tcp|lookup|x509|tls|yaml|json) ?\S*: |EOF|context deadline|file exists|no such file or directory`)
 
-func TestAnErrorIsToldWithoutTheSentencesOfGo(t *testing.T) {
+func TestAPlainErrorContainsNoMessagesOfGo(t *testing.T) {
 	t.Parallel()
 	_, missing := os.Open(filepath.Join("no", "such"))
 	dialled := &net.OpError{

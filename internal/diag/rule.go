@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Rule identifies findings that are shown as one. It leaves out the first text between quotation marks, in which they differ.
+// Rule identifies findings that are shown as one. Their first texts between quotation marks may differ.
 type Rule struct {
 	severity                  Severity
 	code, hint, before, after string
 }
 
-// Rule returns the rule that a finding is about. ok is false if the finding names other places, which its reader needs.
+// Rule returns the rule of a finding. ok is false if the finding names other places, which must be shown.
 func (d Diagnostic) Rule() (r Rule, ok bool) {
 	before, _, after := d.Subject()
 	return Rule{d.Severity, d.Code, d.Hint, before, after}, len(d.Related) == 0
 }
 
-// Subject splits a summary at its first text between quotation marks; without one, all is before it.
+// Subject splits a summary at its first text between quotation marks. Without one, before is the whole summary.
 func (d Diagnostic) Subject() (before, subject, after string) {
 	before, rest, _ := strings.Cut(d.Summary, `"`)
 	subject, after, closed := strings.Cut(rest, `"`)
@@ -27,7 +27,7 @@ func (d Diagnostic) Subject() (before, subject, after string) {
 	return before, `"` + subject + `"`, after
 }
 
-// Together returns one summary for findings of one rule. It lists the first texts between quotation marks, three at most.
+// Together returns one summary for findings of one rule. It lists up to three of their subjects.
 func Together(list []Diagnostic) string {
 	const most = 3
 	var subjects []string

@@ -18,7 +18,7 @@ type hinted struct {
 func (e hinted) Unwrap() error { return e.error }
 func (e hinted) Hint() string  { return e.hint }
 
-// HintOf is the next step of an error: that of the first error in its chain with a method Hint; "" = none.
+// HintOf returns the next step of an error, from the first error in its chain that has a method Hint; "" = none.
 func HintOf(err error) string {
 	if h, ok := errors.AsType[interface {
 		error
@@ -29,7 +29,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// Count gives a number with its noun, such as "1 error" and "3 errors".
+// Count returns a number with its noun, such as "1 error" and "3 errors".
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun = Plural(noun)
@@ -37,12 +37,12 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Plural gives the plural of an English noun of the regular sort.
+// Plural returns the plural of a regular English noun.
 func Plural(noun string) string {
 	if noun == "person" {
 		return "people"
 	}
-	if strings.HasSuffix(noun, "s") { // it is one
+	if strings.HasSuffix(noun, "s") { // the noun is a plural already
 		return noun
 	}
 	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
@@ -51,7 +51,7 @@ func Plural(noun string) string {
 	return noun + "s"
 }
 
-// A puts the article before a noun.
+// A puts the indefinite article before a noun.
 func A(noun string) string {
 	if noun != "" && Plural(noun) == noun {
 		return noun
@@ -62,7 +62,7 @@ func A(noun string) string {
 	return "a " + noun
 }
 
-// First names the first of a list, so many of them at most: "a, b and 3 more".
+// First joins the first names of a list, up to most: "a, b and 3 more".
 func First(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -73,7 +73,7 @@ func First(names []string, most int) string {
 // OneLine returns a text on one line, with one blank between words.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Truncate shortens a text to that many characters, the last of them an ellipsis.
+// Truncate shortens a text to that many characters. The last one is an ellipsis.
 func Truncate(text string, characters int) string {
 	if len(text) <= characters {
 		return text
@@ -91,7 +91,7 @@ func Truncate(text string, characters int) string {
 	return text
 }
 
-// Differing shortens two texts to that many characters each, from a few before the first that differs.
+// Differing shortens two texts to that many characters each, beginning shortly before their first difference.
 func Differing(text, other string, characters int) (shortText, shortOther string) {
 	const before = 20
 	a, b, same := []rune(text), []rune(other), 0
@@ -107,7 +107,7 @@ func Differing(text, other string, characters int) (shortText, shortOther string
 	return shorten(a), shorten(b)
 }
 
-// Quote puts a text between quotation marks, its first line and 61 characters of that at most.
+// Quote returns the first line of a text between quotation marks, up to 61 characters.
 func Quote(text string) string {
 	line, _, more := strings.Cut(text, "\n")
 	if more {
@@ -116,7 +116,7 @@ func Quote(text string) string {
 	return "\"" + Truncate(line, 61) + "\""
 }
 
-// AtRate says how long n requests take at so many a minute, and that rate.
+// AtRate returns how long n requests take at a rate in a minute, with that rate.
 func AtRate(n, perMinute int) string {
 	text := "under 1 min"
 	if n >= perMinute {
@@ -125,7 +125,7 @@ func AtRate(n, perMinute int) string {
 	return text + " at " + strconv.Itoa(perMinute) + "/min"
 }
 
-// Minutes gives a duration, from two hours on in hours.
+// Minutes returns a duration; from two hours, it is in hours.
 func Minutes(n int) string {
 	if n < 120 {
 		return strconv.Itoa(n) + " min"

@@ -1,4 +1,4 @@
-// Package wire is the one way to a server: to the service, its stores of files, and the stores of states. Nothing else makes a transport or
-// a client of HTTP, so each answer has an end and a limit, a protocol switch is no answer, and no error shows a credential.
-// It must not know what is asked of a server, and it prints nothing.
+// Package wire is the only way to a server: to the service, its file stores, and the stores of states. No other package makes an HTTP
+// transport or client, so every answer has an end and a limit, a protocol switch is an error, and no error shows a credential. The package
+// must not know what is requested from a server, and prints nothing.
 package wire

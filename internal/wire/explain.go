@@ -19,7 +19,7 @@ import (
 
 const checkNetwork = "check the address, the network, firewall and proxy"
 
-// MoreTime is the next step if there was no answer in time.
+// MoreTime is the advice if there was no answer in time.
 const MoreTime = checkNetwork + ", or give it more time with --timeout"
 
 // Explain explains why there was no answer, and reports whether there was a connection.
@@ -99,7 +99,7 @@ type plain struct {
 func (e plain) Error() string { return e.text }
 func (e plain) Unwrap() error { return e.error }
 
-// Failed explains in plain words and without secrets why a request to a server got no usable answer; nil = it did.
+// Failed explains why a request to a server got no usable answer, in plain words and without secrets; nil = it got one.
 func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) error {
 	if err == nil {
 		return nil
@@ -127,7 +127,7 @@ func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) e
 	return err
 }
 
-// Final marks an error that another try would not change; [IsFinal] reports it.
+// Final marks an error that a repetition would not change; [IsFinal] reports it.
 func Final(err error) error { return finalError{err} }
 
 type finalError struct{ error }
@@ -135,7 +135,7 @@ type finalError struct{ error }
 func (e finalError) Unwrap() error { return e.error }
 func (e finalError) Final() bool   { return true }
 
-// IsFinal reports whether another try is in vain.
+// IsFinal reports whether a repetition would fail in the same way.
 func IsFinal(err error) bool {
 	f, ok := errors.AsType[interface {
 		error

@@ -9,14 +9,14 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Redacted replaces a secret in texts.
+// Redacted replaces a secret in a text.
 const Redacted = "[redacted]"
 
-// Secrets are texts that nothing may show.
+// Secrets holds texts that must not be shown.
 type Secrets []string
 
-// Hide removes the secrets from a text of others, such as a server that echoes headers. It finds a secret in other case,
-// percent-encoded, and with white space or invisible characters in it.
+// Hide removes the secrets from a text of another program, such as a server that echoes headers. It also finds a secret in another case,
+// percent-encoded, or with white space or invisible characters in it.
 func (s Secrets) Hide(text string) string {
 	for _, secret := range s {
 		text = hide(text, secret)
@@ -53,7 +53,7 @@ func hide(text, secret string) string {
 // place is the range of a character in a text.
 type place struct{ start, end int }
 
-// folded is the form of a text that [Secrets.Hide] compares, with the place of each byte.
+// folded returns the form of a text that [Secrets.Hide] compares, with the place of each byte.
 func folded(text string) (plain string, places []place) {
 	b := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -64,9 +64,9 @@ func folded(text string) (plain string, places []place) {
 			}
 		}
 		switch {
-		case unicode.IsSpace(r), !unicode.IsPrint(r), r == utf8.RuneError: // see OneLine
+		case unicode.IsSpace(r), !unicode.IsPrint(r), r == utf8.RuneError: // like OneLine
 		case r >= utf8.RuneSelf:
-			b, places = append(b, 0xff), append(places, place{i, i + size}) // no credential holds it
+			b, places = append(b, 0xff), append(places, place{i, i + size}) // no credential contains it
 		default:
 			b, places = append(b, byte(unicode.ToLower(r))), append(places, place{i, i + size}) //nolint:gosec // ASCII
 		}
@@ -75,8 +75,8 @@ func folded(text string) (plain string, places []place) {
 	return string(b), places
 }
 
-// OneLine makes a text of others safe to show: white space becomes single spaces;
-// characters that control a terminal or the direction of writing are removed.
+// OneLine makes a text of another program safe to show: white space becomes single spaces, and characters that control a terminal or the
+// direction of writing are removed.
 func OneLine(text string, limit int) string {
 	text = diag.Truncate(text, 4*limit)
 	var b strings.Builder
@@ -98,7 +98,7 @@ func OneLine(text string, limit int) string {
 	return diag.Truncate(b.String(), limit)
 }
 
-// Line makes a text of others safe to show: one short line without the secrets.
+// Line makes a text of another program safe to show: one short line without the secrets.
 func (s Secrets) Line(text string) string {
 	const most = 200 // characters
 	return OneLine(s.Hide(text), most)

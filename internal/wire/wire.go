@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// MaxError is the size limit of an answer that is no success, in bytes.
+// MaxError is the size limit of an error's answer, in bytes.
 const MaxError = 256 << 10
 
-// ErrTooLarge is wrapped by the error for a body beyond its limit.
+// ErrTooLarge is wrapped by the error of a body beyond its limit.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// NoAnswerError is the error of a status below 200: what follows a protocol switch, which was not asked for, is no body but the bare
+// NoAnswerError is the error of a status below 200. After a protocol switch, which was not requested, the body would be the bare
 // connection.
 type NoAnswerError struct{ Status int }
 
@@ -29,10 +29,10 @@ type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 // Dialer returns a dialer with the timeouts of a [New] transport.
 func Dialer() *net.Dialer { return &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second} }
 
-// New returns a transport like http.DefaultTransport, but with HTTP/1 only and more kept-alive connections to one host. Its timeouts are
-// for making a connection. The context of a request limits the wait for the answer.
+// New returns a transport like http.DefaultTransport, but with only HTTP/1 and more kept-alive connections to one host. Its timeouts apply
+// to making a connection. The context of a request limits the wait for the answer.
 func New(dial DialFunc) *http.Transport {
-	// Over HTTP/2, net/http repeats requests declined with GOAWAY without end, and a few concurrent requests gain nothing from it.
+	// Over HTTP/2, net/http endlessly repeats requests declined with GOAWAY, and a few concurrent requests gain nothing from it.
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -84,7 +84,7 @@ func tooLarge(most int64) error {
 	return fmt.Errorf("%w: more than %d %s", ErrTooLarge, most, unit)
 }
 
-// Limited is a transport for a library that makes requests itself; see [Send].
+// Limited is a transport for a library that makes requests itself, see [Send].
 type Limited struct {
 	http.RoundTripper
 
@@ -96,12 +96,12 @@ func (l Limited) RoundTrip(req *http.Request) (*http.Response, error) {
 	return Send(l.RoundTripper, req, l.Most(req))
 }
 
-// body is a body with a limit that is closed when its context ends.
+// body is a body with a limit. It is closed when its context ends.
 type body struct {
 	io.ReadCloser
 
 	left   int64
-	over   error // of what is beyond the limit
+	over   error // the error beyond the limit
 	unbind func() bool
 }
 

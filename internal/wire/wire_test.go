@@ -70,7 +70,7 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestAStatusBelow200IsNoAnswer(t *testing.T) {
+func TestAStatusBelow200IsAnError(t *testing.T) {
 	t.Parallel()
 	for _, body := range []io.ReadCloser{nil, http.NoBody} {
 		transport := transportFunc(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 101, Body: body}, nil })
@@ -106,7 +106,7 @@ func TestABodyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestSecretsAreHiddenInWhateverForm(t *testing.T) {
+func TestSecretsAreHiddenInEveryForm(t *testing.T) {
 	t.Parallel()
 	secrets := wire.Secrets{"very-secret-one", "", "abc", "TOKEN/with+signs=="}
 	for text, want := range map[string]string{

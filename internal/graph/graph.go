@@ -1,11 +1,11 @@
-// Package graph walks what depends on each other: steps of a plan, objects and their
-// parents, kinds and those that they refer to.
+// Package graph walks nodes that depend on each other: steps of a plan, objects and their parents, or kinds and the kinds that they refer
+// to.
 package graph
 
 import "slices"
 
-// DepthFirst visits nodes, each after those that it waits for. Nodes that wait for each
-// other are a cycle, in which each waits for the next; it is told once.
+// DepthFirst visits each node after the nodes that it waits for. It calls cycle once for nodes that wait for each other in a circle, in the
+// order in which each waits for the next.
 func DepthFirst[T comparable](nodes []T, waitsFor func(T) []T, visit func(T), cycle func([]T)) {
 	const onPath, done = 1, 2
 	at := make(map[T]int, len(nodes))

@@ -10,7 +10,7 @@ import (
 func TestEachNodeComesAfterItsPrerequisites(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		waits  map[string]string // what each letter waits for
+		waits  map[string]string // the letters for which each letter waits
 		order  string
 		cycles []string
 	}{

@@ -1,5 +1,4 @@
-// Package baseurl has the one form in which base URLs of services are used, stored
-// and compared.
+// Package baseurl defines the one form in which base URLs of services are used, stored and compared.
 //
 // It must not know the users of a URL, or judge whether one is safe to use.
 package baseurl
@@ -10,10 +9,9 @@ import (
 	"strings"
 )
 
-// Normalize brings an http or https address into its one form: scheme and host
-// in lower case, no port that is the scheme's own, no slash at the end, and no
-// /api/v1 or /api/v2, which the operations add themselves and people often copy.
-// Parts that could be a credential (user, query, fragment) are dropped.
+// Normalize returns an http or https address in its one form: scheme and host in lower case, without the default port of the scheme,
+// without a slash at the end, and without /api/v1 or /api/v2, which the operations add themselves and people often copy. Parts that could
+// be a credential (user, query, fragment) are dropped.
 func Normalize(u *url.URL) *url.URL {
 	n := &url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host)}
 	switch port := u.Port(); {
@@ -27,8 +25,8 @@ func Normalize(u *url.URL) *url.URL {
 	return n
 }
 
-// WithScheme is the address that a text without a scheme is probably meant as, such as
-// https://plane.example.com for plane.example.com; "" = it has one, or holds more than an address.
+// WithScheme returns the address that a text without a scheme probably means, such as https://plane.example.com for plane.example.com. "" =
+// the text has a scheme, or contains more than an address.
 func WithScheme(text string) string {
 	u, err := url.Parse("https://" + strings.TrimSpace(text))
 	if err != nil || strings.Contains(text, "://") || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.User != nil ||
@@ -41,7 +39,7 @@ func WithScheme(text string) string {
 	return Normalize(u).String()
 }
 
-// Loopback reports whether a host name is this machine's own.
+// Loopback reports whether a host name belongs to this machine.
 func Loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

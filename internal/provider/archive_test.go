@@ -11,10 +11,10 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// Items that are archived stay one each: with a state, without one, and where there are too many to look for.
+// TestArchivedItemsAreMadeOnce covers runs with a state, without one, and with too many items to look up one by one.
 func TestArchivedItemsAreMadeOnce(t *testing.T) {
 	t.Parallel()
-	const many = 65 // more than are looked for one by one
+	const many = 65 // more than are looked up one by one
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {
 			t.Parallel()
@@ -23,7 +23,7 @@ func TestArchivedItemsAreMadeOnce(t *testing.T) {
 				fmt.Fprintf(&items, "{key: i%d, name: Item %d, state: Done, archived: true, comments: [{key: c, text: Gone}]},", n, n)
 			}
 			text := `{version: 1, projects: [{key: new, identifier: NEW, name: New, work_items: [` + items.String() + `{key: sub, name: Sub, parent: i0}]}]}`
-			// A server of API v2 need not refuse what is there already.
+			// A server of API v2 need not refuse an existing object.
 			s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Cloud})
 			first := s.apply(t, applying{manifest: text})
 			if len(first.failed())+len(first.warnings()) > 0 {
@@ -46,7 +46,7 @@ func TestArchivedItemsAreMadeOnce(t *testing.T) {
 	}
 }
 
-// A server that takes archived_at and keeps it as it was has archived nothing.
+// TestArchivingThatChangesNothingFails uses a server that accepts archived_at and does not store it.
 func TestArchivingThatChangesNothingFails(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true}]}]}`
@@ -65,7 +65,7 @@ func TestArchivingThatChangesNothingFails(t *testing.T) {
 	}
 }
 
-// TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept: it stays as they left it, and is not counted as what the manifest says.
+// TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept also checks that the change does not count as applied.
 func TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: new, identifier: NEW, name: New, module_view: true, modules: [{key: m, name: Done, status: completed, archived: true}]}]}`
@@ -88,7 +88,7 @@ func TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept(t *testing.T) {
 	}
 }
 
-// TestAWorkItemIsArchivedByEitherRuleOfAPIV2: the service's own tests disagree whether one that is not done is archived.
+// TestAWorkItemIsArchivedByEitherRuleOfAPIV2, because the service's own tests disagree whether an unfinished item can be archived.
 func TestAWorkItemIsArchivedByEitherRuleOfAPIV2(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, state: %s, archived: true}]}]}`

@@ -24,7 +24,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// rowsOf is the number of rows of a batch of API v2, 0 for another request.
+// rowsOf returns the number of rows of a batch of API v2, 0 for another request.
 func rowsOf(req *http.Request) int {
 	if !strings.Contains(req.URL.Path, "/bulk-") {
 		return 0
@@ -32,11 +32,11 @@ func rowsOf(req *http.Request) int {
 	text, _ := io.ReadAll(req.Body)
 	req.Body = io.NopCloser(bytes.NewReader(text))
 	var body struct{ Items, IDs []any }
-	_ = json.Unmarshal(text, &body) // else it has none
+	_ = json.Unmarshal(text, &body) // otherwise it has no rows
 	return len(body.Items) + len(body.IDs)
 }
 
-// batches notes what is sent, and lets batches suffer.
+// batches records the requests, and injects faults into batches.
 type batches struct {
 	fault func(n int) sandboxtest.Fault // of the n-th batch, from 1; nil = none
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ func (b *batches) sent() string {
 	return strings.TrimSpace(text)
 }
 
-// first lets the first batch suffer, and every the first n.
+// first injects a fault into the first batch, and every into the first n.
 func first(f sandboxtest.Fault) func(int) sandboxtest.Fault { return every(1, f) }
 
 func every(last int, f sandboxtest.Fault) func(int) sandboxtest.Fault {
@@ -82,7 +82,7 @@ func every(last int, f sandboxtest.Fault) func(int) sandboxtest.Fault {
 func before(b sandboxtest.Break) sandboxtest.Fault { return sandboxtest.Fault{Before: b} }
 func after(b sandboxtest.Break) sandboxtest.Fault  { return sandboxtest.Fault{After: b} }
 
-// manyItems is a manifest with so many new items.
+// manyItems returns a manifest with n new items.
 func manyItems(n int) string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -92,7 +92,7 @@ func manyItems(n int) string {
 	return b.String()
 }
 
-// settled applies a manifest of n items until nothing is left to do, and wants each of them once.
+// settled applies a manifest of n items until nothing is left to do, and checks that each exists once.
 func (s *service) settled(t *testing.T, text string, n int, next resource.API, grace time.Duration) {
 	t.Helper()
 	s.api = next
@@ -162,9 +162,9 @@ func TestABatchThatGoesWrongMakesEveryItemOnce(t *testing.T) {
 		fault     func(int) sandboxtest.Fault
 		items     int // 0 = 50
 		timeout   time.Duration
-		sent      string // by the first run
+		sent      string // rows sent by the first run
 		takes     time.Duration
-		fails     int // rows of the first run
+		fails     int // failed rows of the first run
 		fallbacks int
 	}{
 		"a batch that nothing disturbs makes every item":                         {items: 120, sent: "50 50 20"},
@@ -259,7 +259,7 @@ func TestARunEndsAtAnAnswerThatIsNotDocumentedAndTheNextByV1DoublesNothing(t *te
 	}
 }
 
-// dyingInABatch is a service on which a run was killed while its first batch was under way, and the manifest of that run.
+// dyingInABatch returns a service on which a run was killed during its first batch, and the manifest of that run.
 func dyingInABatch(t *testing.T, items int, fault sandboxtest.Fault) (*service, string) {
 	t.Helper()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
@@ -296,7 +296,7 @@ func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 	}
 }
 
-func TestALookUpThatEndsAfterTheGracePeriodButBeganBeforeIsRepeated(t *testing.T) {
+func TestALookupThatBeganBeforeTheEndOfTheGracePeriodIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever, PerPage: 20})
@@ -318,7 +318,7 @@ func TestALookUpThatEndsAfterTheGracePeriodButBeganBeforeIsRepeated(t *testing.T
 	})
 }
 
-func TestABatchOfARunThatDiedIsFoundAlsoAfterARunThatSendsOneByOne(t *testing.T) {
+func TestABatchOfARunThatDiedIsFoundEvenAfterARunThatSendsOneByOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, text := dyingInABatch(t, 50, sandboxtest.Fault{Late: 40 * time.Second})
@@ -335,7 +335,7 @@ func TestItemsOfABatchThatIsRefusedAsAWholeAreNotMadeTwice(t *testing.T) {
 	refused := sandboxtest.Problem(400, "invalid_request", "invalid_request")
 	for name, tt := range map[string]struct {
 		fault  sandboxtest.Fault
-		noLook bool // the look-ups of the first run fail
+		noLook bool // the lookups of the first run fail
 	}{
 		"items of a refused batch that was done are found":                                {fault: after(refused)},
 		"items of a refused batch that was done are made once if no look-up succeeds":     {fault: after(refused), noLook: true},
@@ -401,11 +401,11 @@ func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
 	}
 }
 
-// labelled is a manifest with new labels, of which API v2 takes each name once.
+// labelled returns a manifest with new labels. API v2 accepts each name once.
 const labelled = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandboxtest.ProjectWeb + "\n    identifier: WEB\n" +
 	"    labels: [{key: a, name: A}, {key: b, name: B}, {key: c, name: C}]\n"
 
-func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
+func TestARowWhoseNameIsTakenIsFinallyAdopted(t *testing.T) {
 	t.Parallel()
 	t.Run("a name that somebody else took is adopted by the next run", func(t *testing.T) {
 		t.Parallel()
@@ -429,7 +429,7 @@ func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 			s.virtual = true
-			seen := &batches{fault: func(n int) sandboxtest.Fault { // the first is later than anybody expects
+			seen := &batches{fault: func(n int) sandboxtest.Fault { // the first one takes effect very late
 				if n == 1 {
 					return sandboxtest.Fault{Late: provider.DefaultGrace + time.Second}
 				}
@@ -448,13 +448,13 @@ func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 	})
 }
 
-// contained is a manifest with n items in a new cycle and a new module.
+// contained returns a manifest with n items in a new cycle and a new module.
 func contained(n int) string {
 	text := strings.ReplaceAll(manyItems(n), "}", ", cycle: c, module: m}")
 	return strings.Replace(text, "    work_items:", "    cycles: [{key: c, name: C}]\n    modules: [{key: m, name: M}]\n    work_items:", 1)
 }
 
-func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *testing.T) {
+func TestNewItemsAreAddedToTheirContainersEvenIfTheCreateDoesNotDoIt(t *testing.T) {
 	t.Parallel()
 	for ignored, alone := range map[bool]int{false: 0, true: 2} {
 		t.Run(strconv.FormatBool(ignored), func(t *testing.T) {
@@ -471,14 +471,14 @@ func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *te
 	}
 }
 
-// TestAMemberThatACreateAddedCountsAsPlanforms kills runs before they see whether their items are in the
+// TestAMemberThatACreateAddedCountsAsPlanforms kills runs before they check whether their items are in the
 // containers. Containers with somebody else's items would not be deleted.
 func TestAMemberThatACreateAddedCountsAsPlanforms(t *testing.T) {
 	t.Parallel()
 	const items = 120 // more than one request adds
 	for name, tt := range map[string]struct {
 		moment
-		n int // of the step that dies
+		n int // index of the step that dies
 	}{
 		"a member counts as planform's if the answer is lost":                      {moment: never},
 		"a member counts as planform's if the answer is not written down":          {answered, 2 + 1},
@@ -516,8 +516,8 @@ func TestAMemberThatACreateAddedCountsAsPlanforms(t *testing.T) {
 	}
 }
 
-// TestATextThatTheServiceRewritesIsNoDrift lets nothing but a later list show what became of texts that a batch sent.
-func TestATextThatTheServiceRewritesIsNoDrift(t *testing.T) {
+// TestATextThatTheServiceRewritesIsNotDrift shows the texts of a batch only in a later list.
+func TestATextThatTheServiceRewritesIsNotDrift(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 	s.replying = func(_ *http.Request, row map[string]any) {
@@ -541,7 +541,7 @@ func TestATextThatTheServiceRewritesIsNoDrift(t *testing.T) {
 	}
 }
 
-// unseen counts the objects with texts that nothing has shown since they were sent.
+// unseen returns the number of objects whose texts were not read after they were sent.
 func (s *service) unseen(t *testing.T) (n int) {
 	t.Helper()
 	file := s.open(t)
@@ -554,8 +554,8 @@ func (s *service) unseen(t *testing.T) (n int) {
 	return n
 }
 
-// TestATextThatSomebodyChangesAfterABatchIsDrift: the answer to a batch shows no texts, so the first one that is read need not be
-// what the service made of planform's.
+// TestATextThatSomebodyChangesAfterABatchIsDrift, because the answer to a batch shows no texts, so the first text that is read need not be
+// the service's form of the sent text.
 func TestATextThatSomebodyChangesAfterABatchIsDrift(t *testing.T) {
 	t.Parallel()
 	items := func(text string) string {
@@ -567,9 +567,9 @@ func TestATextThatSomebodyChangesAfterABatchIsDrift(t *testing.T) {
 		return &mortal{Journal: j, run: r, n: 4, moment: recorded}
 	}}
 	for name, tt := range map[string]struct {
-		before func(t *testing.T, s *service) // leaves the first manifest, or the second
+		before func(t *testing.T, s *service) // ends with the first manifest, or the second
 		left   string
-		unseen int // objects with texts that nothing has shown
+		unseen int // objects with texts that were not read
 	}{
 		"a change of a text that a run created is drift": {func(t *testing.T, s *service) { t.Helper(); s.apply(t, applying{manifest: first}) }, first, 2},
 		"a change of a text that a run restored is drift": {func(t *testing.T, s *service) {
@@ -636,8 +636,8 @@ func TestATextThatSomebodyChangesAfterABatchIsDrift(t *testing.T) {
 	}
 }
 
-// TestATextThatIsNotReadAgainIsNotTakenForOurs: comments of many items take too many requests.
-func TestATextThatIsNotReadAgainIsNotTakenForOurs(t *testing.T) {
+// TestATextThatIsNotReadAgainIsNotTakenAsApplied uses comments of so many items that reading them takes too many requests.
+func TestATextThatIsNotReadAgainIsNotTakenAsApplied(t *testing.T) {
 	t.Parallel()
 	const many = 61
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -658,8 +658,8 @@ func TestATextThatIsNotReadAgainIsNotTakenForOurs(t *testing.T) {
 	}
 }
 
-// TestATextThatTheServiceAlwaysRewritesIsSentOnceMore: nothing tells the service's form of it from a change by somebody, but the
-// answer to a request of its own.
+// TestATextThatTheServiceAlwaysRewritesIsSentOnceMore, because only the
+// answer to a single request distinguishes the service's form of a text from a change by people.
 func TestATextThatTheServiceAlwaysRewritesIsSentOnceMore(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -677,7 +677,7 @@ func TestATextThatTheServiceAlwaysRewritesIsSentOnceMore(t *testing.T) {
 	}
 }
 
-// TestAnUpdateThatFollowsACreateKnowsItsAnswer: the service leaves a part of the text out, and takes the place afterwards.
+// TestAnUpdateThatFollowsACreateKnowsItsAnswer uses a service that drops a part of the text, and needs an update for the place.
 func TestAnUpdateThatFollowsACreateKnowsItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, s := range apis(t) {
@@ -694,7 +694,7 @@ func TestAnUpdateThatFollowsACreateKnowsItsAnswer(t *testing.T) {
 	}
 }
 
-// scribble gives all items and comments another text, as somebody does.
+// scribble gives all items and comments another text, like a person.
 func (s *service) scribble(t *testing.T, text string) {
 	t.Helper()
 	for _, row := range s.Rows("work_item") {
@@ -707,7 +707,7 @@ func (s *service) scribble(t *testing.T, text string) {
 	}
 }
 
-func TestANewObjectHasNoNullInABatch(t *testing.T) {
+func TestANewObjectIsSentWithoutNullInABatch(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 	empty := strings.ReplaceAll(manyItems(3), "}", ", parent: null, start_date: null, target_date: null, labels: []}")

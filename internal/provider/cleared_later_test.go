@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// contents is a project with an item, or without it, that holds all that an item can hold.
+// contents returns a project with or without an item that holds everything that an item can hold.
 func contents(item bool) string {
 	a := `{key: a, name: A, comments: [{key: k, text: one}, {key: l, text: two}], links: [{url: "https://example.com/a"}],
 		attachments: [{key: f, file: files/design.pdf}], relations: {blocked_by: [b]}, cycle: c, modules: [m]},
@@ -23,11 +23,11 @@ func contents(item bool) string {
 	return `projects: [{key: web, identifier: WEB, cycles: [{key: c, name: C}], modules: [{key: m, name: M}], work_items: [` + a + `{key: b, name: B}]}]`
 }
 
-// TestAnObjectThatIsMadeAgainGetsItsContentsAlthoughTheOldOnesAreDeletedLater: until the service has worked off its queue, what
-// was in a deleted item still holds its external ID.
+// TestAnObjectThatIsMadeAgainGetsItsContentsAlthoughTheOldOnesAreDeletedLater: until the service has processed its queue, the contents
+// of a deleted item still have their external IDs.
 func TestAnObjectThatIsMadeAgainGetsItsContentsAlthoughTheOldOnesAreDeletedLater(t *testing.T) {
 	t.Parallel()
-	deleted := func(t *testing.T, s *service) { // by somebody
+	deleted := func(t *testing.T, s *service) { // by a person
 		t.Helper()
 		for _, row := range s.Rows("work_item") {
 			if row["name"] == "A" {
@@ -76,8 +76,8 @@ func TestAnObjectThatIsMadeAgainGetsItsContentsAlthoughTheOldOnesAreDeletedLater
 	}
 }
 
-// TestAnObjectThatIsLeftBehindForLongIsNamedWithTheReason: the run ends, and the next one continues.
-func TestAnObjectThatIsLeftBehindForLongIsNamedWithTheReason(t *testing.T) {
+// TestAnObjectThatIsDeletedTooLateIsNamedWithTheReason checks that the run ends, and the next one continues.
+func TestAnObjectThatIsDeletedTooLateIsNamedWithTheReason(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newServiceOf(t, resource.V1, sandboxtest.Options{Lag: time.Hour})

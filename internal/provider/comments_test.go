@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// The service shows its own author. API v1 stores the time; for one that stands behind an author, API v2 needs no request of its own.
+// TestTheAuthorAndTimeOfACommentLeadItsText, because the service shows its own author. API v1 stores the time. If the text contains author and time, API v2 needs no further request.
 func TestTheAuthorAndTimeOfACommentLeadItsText(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, comments: [

@@ -16,7 +16,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// fieldsOf are the custom fields of an item, as name=value; options by name.
+// fieldsOf returns the custom fields of an item as name=value, with options by name.
 func (s *service) fieldsOf(item string) string {
 	names := map[any]any{}
 	for _, row := range slices.Concat(s.Rows("work_item_property_option"), s.Rows("work_item")) {
@@ -47,7 +47,7 @@ func (s *service) fieldsOf(item string) string {
 	return strings.Join(slices.Sorted(maps.Keys(fields)), "; ")
 }
 
-// apis is a service for each API that has more than the documented operations.
+// apis returns a service for each API with more than the documented operations.
 func apis(t *testing.T) map[string]*service {
 	t.Helper()
 	return map[string]*service{"v1": newService(t, resource.V1), "v2": newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})}
@@ -84,11 +84,11 @@ func TestCustomFieldsAreDefinedAndSet(t *testing.T) {
 			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, ignore_changes: [fields], fields: {Severity: Low}}`,
 			want:  "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
-		{ // the state is lost: they are adopted, and the service shows that the values are as wanted
+		{ // the state is lost: the objects are adopted, and the service shows the wanted values
 			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, forget: true,
 			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
-		{ // in API v2, what it does not take goes first
+		{ // API v2 drops its unsupported values first
 			items: `{key: b, name: Item B}, {key: c, name: Item C, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}, {key: d, name: Item D, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}`,
 			v1:    4, v2: 3, want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
@@ -141,7 +141,7 @@ func TestManyItemsShareRequestsWithTheirCustomFields(t *testing.T) {
 	}
 }
 
-// TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1: the first item tells.
+// TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1 after the first item has shown it.
 func TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, IgnoreMembership: true})
@@ -159,7 +159,7 @@ func TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1(t *testing.T) {
 	}
 }
 
-// A value that is cleared does not show what becomes of one that is set.
+// TestCustomFieldsThatAPIV2LeavesOutAreNotHiddenByOneThatIsCleared, because a cleared value does not show whether values are stored.
 func TestCustomFieldsThatAPIV2LeavesOutAreNotHiddenByOneThatIsCleared(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, IgnoreMembership: true})
@@ -177,7 +177,7 @@ func TestCustomFieldsThatAPIV2LeavesOutAreNotHiddenByOneThatIsCleared(t *testing
 	}
 }
 
-// TestWithoutCustomFieldsTheRestIsDone: what an edition has is known before anything is sent.
+// TestWithoutCustomFieldsTheRestIsDone, because the plan knows whether the edition has them.
 func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
@@ -196,8 +196,8 @@ func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
 	}
 }
 
-// TestAValueThatIsRefusedKeepsNothingElseBack: in API v2 the item is sent without it.
-func TestAValueThatIsRefusedKeepsNothingElseBack(t *testing.T) {
+// TestAValueThatIsRefusedAffectsNothingElse: API v2 gets the item without the value.
+func TestAValueThatIsRefusedAffectsNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +220,7 @@ const twoTypes = `projects: [{key: web, identifier: WEB, work_item_types: [
   {name: Task, properties: [{name: Seen in, key: found, type: text}]}],
   work_items: [{key: a, name: Item A, type: %s}]}]`
 
-// A value is of one property: another one that has the same key, or takes its place, has none yet.
+// TestValuesAreSentToThePropertyThatIsThere, because a value belongs to one property: another property with the same key has no value yet.
 func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, s := range apis(t) {
@@ -247,7 +247,7 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 	}
 }
 
-// TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads: no list shows values, and a plan that does not look says so.
+// TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads, because no list shows values. A plan that does not read them says so.
 func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing.T) {
 	t.Parallel()
 	const values = `type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2", Effort: 2.50, Regression: true,
@@ -294,7 +294,7 @@ func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing
 				Kind: "work_item", Field: "fields", Count: 3, What: "values of custom fields of 3 work items", Why: "reading them takes more than 20 requests",
 				Hint: "--refresh-all reads them", Addresses: items, All: items,
 			}}
-			if name == "v2" { // which shows those of an item together
+			if name == "v2" { // one read shows all fields of an item
 				unseen = nil
 			}
 			for _, all := range []bool{false, true} {
@@ -306,7 +306,7 @@ func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing
 					t.Errorf("all %t: again %d writes, %+v", all, again.writes, again.plan.NotCompared)
 				}
 			}
-			s.dir = t.TempDir() // the state is lost: what is read need not be sent again
+			s.dir = t.TempDir() // the state is lost: values that were read need not be sent again
 			if adopted := s.apply(t, applying{manifest: text, all: true}); adopted.writes > 0 {
 				t.Errorf("adopted with %d writes", adopted.writes)
 			}
@@ -314,7 +314,7 @@ func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing
 	}
 }
 
-// propertiesOf are the properties of a customer, as name=value.
+// propertiesOf returns the properties of a customer as name=value.
 func (s *service) propertiesOf(customer string) string {
 	names := map[any]any{}
 	for _, kind := range []string{"customer", "work_item", "customer_property_option"} {
@@ -343,9 +343,9 @@ func (s *service) propertiesOf(customer string) string {
 	return strings.Join(all, "; ")
 }
 
-// TestChoicesOfCustomersKeepWhatNamesThem goes through what a manifest makes of the choices of a property, on a service that deletes
-// those which a request leaves out, with the values that name them.
-func TestChoicesOfCustomersKeepWhatNamesThem(t *testing.T) {
+// TestChangedChoicesOfCustomersKeepTheValuesThatUseThem changes the choices of a property, on a service that deletes
+// choices missing from a request, together with the values that use them.
+func TestChangedChoicesOfCustomersKeepTheValuesThatUseThem(t *testing.T) {
 	t.Parallel()
 	const manifest = `customer_properties: [{name: Plan, type: option, options: [%s]}, {name: Regions, type: option, is_multi: true, options: [North, South]}]
 customers: [{name: Hooli, properties: {%s}}]`
@@ -358,7 +358,7 @@ customers: [{name: Hooli, properties: {%s}}]`
 		{choices: "Free, Paid, {name: Trial, description: A month}", values: "Plan: Paid", want: "Plan=Paid; Regions=North+South", writes: 1},
 		{choices: "Free, Paid, {name: Trial, description: Two weeks}", values: "Plan: Trial, Regions: [North]", want: "Plan=Trial; Regions=North", writes: 1 + 2},
 		{choices: "{key: free, name: Open}, Paid", values: "Plan: Open", want: "Plan=Open; Regions=North", writes: 1 + 1},
-		{choices: "{key: free, name: Open}, Paid", values: "Plan: free, Regions: []", want: "Plan=Open", writes: 1, forget: true}, // adopted, and Plan is as it should be
+		{choices: "{key: free, name: Open}, Paid", values: "Plan: free, Regions: []", want: "Plan=Open", writes: 1, forget: true}, // adopted, and Plan has the wanted value
 	}
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {
@@ -383,8 +383,8 @@ customers: [{name: Hooli, properties: {%s}}]`
 	}
 }
 
-// TestAServiceThatShowsNoChoicesIsNamed: what cannot be read is not written, and the next plan says why.
-func TestAServiceThatShowsNoChoicesIsNamed(t *testing.T) {
+// TestAServiceThatShowsNoChoicesIsReported, because unreadable choices are not written. The next plan says why.
+func TestAServiceThatShowsNoChoicesIsReported(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, customer_properties: [{name: Plan, type: option, options: [Free, Paid]}], customers: [{name: Hooli, properties: {Plan: Free}}]}`
 	s := newService(t, resource.V1)
@@ -417,7 +417,7 @@ customers: [{name: Hooli%s}]`
 		{customer: ``, want: "Owners=ada@example.com+bob@example.com; Partner=True; Seats=2.50; Since=2031-05-17; Site=https://example.com; Tier=Gold; Wish=Item B"},
 		{customer: `, stage: lead, properties: {tier: Silver, Owners: [], Partner: false, Seats: null, Site: null, Wish: null}`, want: "Partner=False; Since=2031-05-17; Tier=Silver", writes: 1 + 6},
 		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", writes: 1},
-		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", forget: true}, // adopted, and as it should be
+		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", forget: true}, // adopted, with the wanted values
 		{customer: `, ignore_changes: [properties], properties: {Tier: Bronze}`, want: "Partner=False; Since=2031-05-17; Tier=Gold"},
 	}
 	for name, s := range apis(t) {

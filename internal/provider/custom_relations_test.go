@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// custom are the relations of work items that definitions add, as the service keeps them, sorted: a implements b.
+// custom returns the custom relations of work items on the service, sorted: a implements b.
 func (s *service) custom() string {
 	names := map[any]any{}
 	for _, row := range s.Rows("work_item") {
@@ -30,20 +30,20 @@ func (s *service) custom() string {
 	return strings.Join(said, ", ")
 }
 
-// related is a manifest with two definitions, and what a and b say of their relations.
+// related returns a manifest with two definitions, and the relations of a and b.
 func related(a, b string) string {
 	return `{version: 1, relation_definitions: [{name: Code, outward: implements, inward: is implemented by}, {name: Test, outward: tests, inward: is tested by}],
 		projects: [{key: web, identifier: WEB, work_items: [{key: a, name: a, relations: {custom: ` + a + `}}, {key: b, name: b, relations: {custom: ` + b + `}},
 		{key: c, name: c}]}]}`
 }
 
-// TestCustomRelationsBecomeWhatTheManifestSays goes through their life, on a service that adds what a request lists, and on one that takes
-// it for all there is.
-func TestCustomRelationsBecomeWhatTheManifestSays(t *testing.T) {
+// TestCustomRelationsMatchTheManifest changes relations on a service that adds the relations of a request, and on one that takes
+// them for the whole list.
+func TestCustomRelationsMatchTheManifest(t *testing.T) {
 	t.Parallel()
 	steps := []struct {
 		when, a, b  string
-		writes      int // those besides the first, which makes the items
+		writes      int // without the first one, which creates the items
 		want        string
 		prune, lost bool
 		does        func(t *testing.T, s *service)
@@ -103,7 +103,7 @@ func TestCustomRelationsBecomeWhatTheManifestSays(t *testing.T) {
 	}
 }
 
-// relates makes one item something else to another, as another program would; nothing where there is no definition.
+// relates changes the relation of one item to another, like another program; it does nothing without a definition.
 func (s *service) relates(t *testing.T, from, to, definition, word string) {
 	t.Helper()
 	ids := map[string]string{}
@@ -122,7 +122,7 @@ func (s *service) relates(t *testing.T, from, to, definition, word string) {
 	}
 }
 
-func TestACustomRelationThatCannotBeIsReported(t *testing.T) {
+func TestAnImpossibleCustomRelationIsReported(t *testing.T) {
 	t.Parallel()
 	without := func(_, path string) bool { return !strings.Contains(path, "relation-definitions") }
 	for name, tt := range map[string]struct{ a, b, address, reason string }{
@@ -157,7 +157,7 @@ func TestACustomRelationThatCannotBeIsReported(t *testing.T) {
 	}
 }
 
-// TestCustomRelationsFollowTheWordsOfTheirDefinition: a definition that says it in other words is the same.
+// TestCustomRelationsFollowTheWordsOfTheirDefinition: a definition with changed words stays the same definition.
 func TestCustomRelationsFollowTheWordsOfTheirDefinition(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -168,7 +168,7 @@ func TestCustomRelationsFollowTheWordsOfTheirDefinition(t *testing.T) {
 		t.Error(done.writes, done.failed(), s.custom())
 	}
 	s.unchangedBy(t, renamed)
-	// One of the service needs no place in the manifest.
+	// A definition of the service need not be in the manifest.
 	s.otherUser(t, http.MethodPost, "/api/v2/workspaces/acme/work-item-relation-definitions/", `{"name":"Pair","outward":"goes with","inward":"goes with"}`)
 	pair := strings.Replace(renamed, "{item: c, relation: realises}", "{item: c, relation: goes with}", 1)
 	if done := s.apply(t, applying{manifest: pair}); done.writes != 2 || s.custom() != "a goes with c, a realises b" {
@@ -177,7 +177,7 @@ func TestCustomRelationsFollowTheWordsOfTheirDefinition(t *testing.T) {
 	s.unchangedBy(t, pair)
 }
 
-// TestAnotherWordIsSentThoughNothingIsReadAgain, since the state knows which one was.
+// TestAnotherWordIsSentThoughNothingIsReadAgain, because the state knows the former one.
 func TestAnotherWordIsSentThoughNothingIsReadAgain(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})

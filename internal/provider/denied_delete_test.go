@@ -12,9 +12,9 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestADeleteThatIsForbiddenIsLookedAtAgainBeforeItCounts: the service was seen to forbid for a moment to delete a work item that it
+// TestADeleteThatIsForbiddenIsRetriedBeforeItCounts, because the service was seen to temporarily forbid the delete of a work item that it
 // had deleted already.
-func TestADeleteThatIsForbiddenIsLookedAtAgainBeforeItCounts(t *testing.T) {
+func TestADeleteThatIsForbiddenIsRetriedBeforeItCounts(t *testing.T) {
 	t.Parallel()
 	const denied = `{"index":%d,"result":"failed","type":"forbidden","code":"forbidden","detail":"You may not."}`
 	rows := func([]byte) []byte {
@@ -26,7 +26,7 @@ func TestADeleteThatIsForbiddenIsLookedAtAgainBeforeItCounts(t *testing.T) {
 		api   resource.API
 		items string
 		fault sandboxtest.Fault
-		times int32 // that the service answers so
+		times int32 // how often the service answers like this
 		sent  int
 		fails int
 	}{

@@ -63,11 +63,11 @@ func TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared(t *testing.T) {
 	}
 }
 
-// driftMatrix is an edition of the service that holds everything.
+// driftMatrix is an edition of the service that contains every kind of object.
 type driftMatrix struct {
 	at      kindIn
 	text    string
-	wanted  *manifest.Manifest // of the text: to read it takes as long as to plan
+	wanted  *manifest.Manifest // read once, because reading takes as long as planning
 	changes []*personsChange
 	bases   []*driftBase
 
@@ -75,7 +75,7 @@ type driftMatrix struct {
 	counts map[string]map[string]int // by moment
 }
 
-// driftBase is what the service holds, and what the state says at different moments.
+// driftBase holds the contents of the service, and the state at different moments.
 type driftBase struct {
 	name     string
 	store    []byte
@@ -83,9 +83,9 @@ type driftBase struct {
 	moments  map[string]*driftMoment
 }
 
-// driftMoment is a state, and the plan while nobody changes anything.
+// driftMoment is a state, and the plan without a change by people.
 type driftMoment struct {
-	state []byte // nil = it is lost
+	state []byte // nil = lost
 	quiet string
 }
 
@@ -97,7 +97,7 @@ type personsChange struct {
 	op      *resource.Operation
 	path    string
 	body    []byte
-	member  bool // it takes a member out
+	member  bool // the change removes a member
 }
 
 func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
@@ -151,7 +151,7 @@ func (d *driftMatrix) open(t *testing.T, path string) *service {
 	return s
 }
 
-// copyOf is a service of its own with the same contents.
+// copyOf returns another service with the same contents.
 func (d *driftMatrix) copyOf(t *testing.T, of *driftBase) *service {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sandbox.db")
@@ -194,13 +194,13 @@ func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftM
 	if err != nil {
 		t.Fatal(err)
 	}
-	if findings.HasErrors() { // such as of an identifier that is another's now: it is said, and there is no plan
+	if findings.HasErrors() { // such as an identifier that another object has now: it is reported, and there is no plan
 		return &planner.Plan{Notices: findings}
 	}
 	return plan
 }
 
-// shownBy is all that a plan shows of changes.
+// shownBy returns everything that a plan shows of changes.
 func shownBy(t *testing.T, plan *planner.Plan) string {
 	t.Helper()
 	d := planfile.New(plan, planfile.Where{})
@@ -215,7 +215,7 @@ func shownBy(t *testing.T, plan *planner.Plan) string {
 	return string(text)
 }
 
-// derive makes a change of each value that the manifest has, and deletes each object.
+// derive returns a change of each value of the manifest, and a delete of each object.
 func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 	t.Helper()
 	now := s.planAt(t, d.wanted, &driftMoment{state: s.stateOf(t)}, planner.Settings{})
@@ -246,10 +246,10 @@ func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 	var all []*personsChange
 	add := func(o *resource.Object, field, how string, op *resource.Operation, params map[string]string, body []byte) {
 		path, missing := op.Expand(params)
-		if missing != "" || strings.Contains(path, "//") { // this edition has no such object, or nothing to name it by
+		if missing != "" || strings.Contains(path, "//") { // this edition has no such object, or no way to name it
 			return
 		}
-		path = strings.TrimSuffix(path, "/") + "/" // as the service redirects to
+		path = strings.TrimSuffix(path, "/") + "/" // the form to which the service redirects
 		name := strings.ReplaceAll(string(o.Address), "/", ".") + "." + how
 		all = append(all, &personsChange{name, o.Address, field, op, path, op.Enclose(body), op.Verb == resource.RemoveMembers})
 	}
@@ -329,7 +329,7 @@ func (p *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorde
 	return answer
 }
 
-// contents are what the service holds, but for when and by whom it was changed.
+// contents returns the contents of the service, without the times and authors of changes.
 func (s *service) contents() string {
 	var all []any
 	for _, kind := range append(sandboxtest.Tables(), "milestone", "milestone_issue", "intake_item") {
@@ -337,7 +337,7 @@ func (s *service) contents() string {
 			delete(r, "updated_at")
 			delete(r, "updated_by")
 			if kind == "project" {
-				delete(r, "intake") // which the service makes at the first change after it is switched on
+				delete(r, "intake") // the service creates it at the first change after it was switched on
 			}
 			all = append(all, r)
 		}
@@ -381,7 +381,7 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 	}
 }
 
-// checkDrift checks that a member whom people took out is kept out, or is an error, if that is wanted.
+// checkDrift checks that the removal of a member by people is kept, or is an error, according to the policy.
 func (p *personsChange) checkDrift(t *testing.T, s *service, wanted *manifest.Manifest, moment *driftMoment) {
 	t.Helper()
 	of := func(plan *planner.Plan) (drift *planner.Drift) {
@@ -409,14 +409,14 @@ func (p *personsChange) checkDrift(t *testing.T, s *service, wanted *manifest.Ma
 	}
 }
 
-// saidBy reports whether a plan says that it did not compare what was changed, and what would compare it.
+// saidBy reports whether a plan says that it did not compare the changed value, and how to compare it.
 func (p *personsChange) saidBy(plan *planner.Plan) (hint string, said bool) {
 	for _, n := range planfile.New(plan, planfile.Where{}).NotCompared {
 		if n.Kind == p.address.Kind() && (n.Field == "" || n.Field == p.field) && (slices.Contains(n.Addresses, p.address) || n.Count > len(n.Addresses)) {
 			return n.Hint, true
 		}
 	}
-	for _, step := range plan.Steps { // it is sent again, whatever the service has
+	for _, step := range plan.Steps { // it is sent again in any case
 		if step.Address == p.address && slices.ContainsFunc(step.Changes(), func(change planner.Change) bool {
 			return change.Origin == planner.NotRefreshed && (change.Path == p.field || strings.HasPrefix(change.Path, p.field+"."))
 		}) {
@@ -426,7 +426,7 @@ func (p *personsChange) saidBy(plan *planner.Plan) (hint string, said bool) {
 	return "", false
 }
 
-// lastLine is the verdict of a plan as people see it.
+// lastLine returns the last line of a plan as people see it.
 func lastLine(t *testing.T, plan *planner.Plan) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -434,7 +434,7 @@ func lastLine(t *testing.T, plan *planner.Plan) string {
 	if err := view.New(o).Plan(planfile.New(plan, planfile.Where{})); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(out.String()) { // below it is the digest of the plan
+	for line := range strings.Lines(out.String()) { // the digest of the plan follows it
 		if strings.HasPrefix(line, "No changes") || strings.HasPrefix(line, "Plan:") {
 			return line
 		}

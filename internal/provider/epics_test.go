@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// An epic is a work item of a type that is one: it has items below it, and belongs to initiatives.
+// TestEpicsAreWorkItems checks work items of an epic type, with items below them, in initiatives.
 func TestEpicsAreWorkItems(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, initiatives: [{name: Grow, epics: [web/checkout]}], projects: [{key: web, identifier: WEB,

@@ -11,22 +11,22 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// everything is a manifest with an object of each kind, and with all that can be
-// said of it, in a project that is new too. It is made from the descriptors, in
-// variants that change, drop, rename or archive what the first one has.
+// everything makes a manifest with an object of each kind, and with every property
+// of it, in a new project. It is made from the descriptors, in
+// variants that change, drop, rename or archive the objects of the first one.
 type everything struct {
 	*testing.T
 	s *service
 
-	changed  bool // every field that can be changed has another value
-	alone    bool // nothing belongs to anything
-	renamed  bool // every object has another key, and says which it had
-	guarded  bool // nothing is to be deleted
+	changed  bool // every changeable field has another value
+	alone    bool // there are no memberships
+	renamed  bool // every object has another key, and its former key in previously
+	guarded  bool // every object is protected
 	owned    bool // it has an owner
 	archived any  // value of the archive flags; nil = not written
 }
 
-// text is the manifest.
+// text returns the manifest.
 func (e everything) text() string {
 	e.Helper()
 	places := map[string]mapping{"": {"version": json.RawMessage("1")}}
@@ -43,7 +43,7 @@ func (e everything) text() string {
 			}
 		}
 		o := e.object(l)
-		delete(o, "default") // which default later objects get would depend on whether this one failed in an interrupted run
+		delete(o, "default") // the default of later objects would depend on whether this one failed in an interrupted run
 		l.put(places, k, o)
 		if len(k.Predefined) > 0 {
 			given := maps.Clone(o)
@@ -64,7 +64,7 @@ func (e everything) text() string {
 	return string(text)
 }
 
-// around puts in what a field names.
+// around adds the objects to which a field refers.
 func (l *life) around(places map[string]mapping, to *resource.Kind) {
 	for _, key := range []string{"first", "second"} {
 		l.put(places, to, l.plain(to, key))
@@ -78,10 +78,10 @@ func (l *life) around(places map[string]mapping, to *resource.Kind) {
 	}
 }
 
-// object is the one object of a kind.
+// object returns the object of a kind.
 func (e everything) object(l *life) mapping {
 	o := l.base()
-	if l.k.Name == "project" { // as fields name it that can name objects elsewhere
+	if l.k.Name == "project" { // in the form of fields that can refer to objects elsewhere
 		o["key"] = "around"
 	}
 	for i := range l.k.Fields {
@@ -89,20 +89,20 @@ func (e everything) object(l *life) mapping {
 		_, via := resource.MembershipOf(l.k.Name, f.Name)
 		to, ref := resource.Lookup(f.Ref)
 		switch {
-		case ref && to.Section == "" && to.Parent == "project": // a new project has none
+		case ref && to.Section == "" && to.Parent == "project": // a new project has no such objects
 			l.drop(o, f)
-		case e.alone && (via || f.MustBeMemberOf != ""): // nor who does not belong to it
+		case e.alone && (via || f.MustBeMemberOf != ""): // people who do not belong to it
 			l.drop(o, f)
 		case f.ArchiveFlag && e.archived != nil:
 			l.set(o, f, e.archived)
 			l.finish(o)
 		}
 	}
-	delete(o, "work_item_types")      // with which the workspace would manage those of the projects
-	if l.k.Name == "workflow_state" { // the others are what transitions name
+	delete(o, "work_item_types")      // otherwise the workspace would manage the types of projects
+	if l.k.Name == "workflow_state" { // transitions refer to the others
 		o["state"] = "one"
 	}
-	if l.k.Name == "work_item" { // of the type that has the property
+	if l.k.Name == "work_item" { // its type has the property
 		o["type"], o["fields"] = "one", mapping{"one": []string{"one"}}
 		if e.changed {
 			o["fields"] = mapping{"one": nil}
@@ -181,7 +181,7 @@ func rename(v any) {
 	}
 }
 
-// remembered is what the state knows of each address, and of what it says that planform made it.
+// remembered returns what the state knows of each address, and whether planform created the object.
 func (s *service) remembered(t *testing.T) (known map[resource.Address]string, made map[resource.Address]bool) {
 	t.Helper()
 	file := s.open(t)
@@ -190,7 +190,7 @@ func (s *service) remembered(t *testing.T) (known map[resource.Address]string, m
 	known, made = map[resource.Address]string{}, map[resource.Address]bool{}
 	for address, r := range file.Prior() {
 		if r.ID == "" && len(r.Members) == 0 && r.PendingIntent == nil {
-			continue // until when a request may still come
+			continue // time until which a request may still take effect
 		}
 		members := make([]string, len(r.Members))
 		for i, id := range r.Members {

@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// whole is a manifest with every kind of write.
+// whole is a manifest that needs every kind of write.
 const whole = `
 version: 1
 workspace: acme
@@ -46,7 +46,7 @@ customers:
 pages: [{key: decisions, name: Decisions, description: Newest first.}]
 `
 
-// wholeOf is the manifest for an API: only the wider one can rename an item, or link its text to a later one.
+// wholeOf returns the manifest for an API. Only the wider API can rename an item, or link its text to a later one.
 func wholeOf(api resource.API) string {
 	renamed, named := "", ""
 	if api == resource.V1 {
@@ -55,7 +55,7 @@ func wholeOf(api resource.API) string {
 	return strings.NewReplacer("RENAMED", renamed, "NAMED", named).Replace(whole)
 }
 
-// picture is what the service has of the manifest's objects, a line each, sorted.
+// picture returns the manifest's objects on the service, one in each line, sorted.
 func (s *service) picture() []string {
 	names := map[any]string{}
 	lines := []string{}
@@ -98,7 +98,7 @@ func (s *service) picture() []string {
 	return lines
 }
 
-// wantedPicture is the picture of the whole manifest.
+// wantedPicture returns the picture of the whole manifest.
 func wantedPicture(api resource.API) []string {
 	first, dark, export := "Publish the old price list", "For night shifts and mornings.", "Once a month."
 	if api == resource.V1 {
@@ -125,7 +125,7 @@ func wantedPicture(api resource.API) []string {
 	return lines
 }
 
-// write is a write operation that is to suffer.
+// write is a write operation that gets a fault.
 type write struct {
 	method, path string // as for path.Match, below the workspace
 	full         bool   // only the wider API has it
@@ -155,11 +155,11 @@ func writes() map[string]write {
 	}
 }
 
-// trouble is what the first such request suffers.
+// trouble is the fault of the first such request.
 type trouble struct {
 	fault   sandboxtest.Fault
-	killed  bool // the process dies meanwhile
-	short   bool // the client waits only a little
+	killed  bool // the process dies during it
+	short   bool // the client has a short timeout
 	stopped bool // the user interrupts the run
 }
 
@@ -198,19 +198,19 @@ func troubles() map[string]trouble {
 	return all
 }
 
-// unrefused reports whether nothing but the service's refusal of a second object tells that the first is there.
+// unrefused reports whether only the service's refusal of a second object shows that the first one exists.
 func (tr trouble) unrefused() bool {
 	after := tr.fault.After
 	return tr.fault.Late > 0 || after.Status == 429 || after.Status == 503 && after.Header != nil
 }
 
-// undetectable reports whether a write is done twice since nothing tells that it was done: nothing shows a page, so that the
-// service is taken at its word.
+// undetectable reports whether a write is repeated because no read shows that it was carried out: no read shows a page, so the
+// service is believed.
 func (tr trouble) undetectable(api resource.API, path string) bool {
 	return tr.unrefused() && tr.fault.Late == 0 && api == resource.Documented && strings.HasSuffix(strings.TrimSuffix(path, "/"), "pages")
 }
 
-// on gives the fault of the first request that the write is.
+// on returns the fault of the first request that matches the write.
 func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 	var hit atomic.Bool
 	return func(req *http.Request, run run) sandboxtest.Fault {
@@ -227,12 +227,12 @@ func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 	}
 }
 
-// resolve looks on the service, as a person would, for what the plan says that
-// no read can tell, runs again, and expects everything exactly once.
+// resolve looks up on the service, like a person, the objects for which the plan says that
+// no read can show them, runs again, and expects every object exactly once.
 func (s *service) resolve(t *testing.T, last applied) {
 	t.Helper()
 	reasons := last.reasons()
-	for address, reason := range reasons { // items are found by their numbers, but nothing shows a page
+	for address, reason := range reasons { // items are found by their numbers, but no read shows a page
 		if s.api == resource.V1 || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
 			t.Errorf("%s is not possible: %s", address, reason)
 		}
@@ -252,7 +252,7 @@ func (s *service) resolve(t *testing.T, last applied) {
 	}
 }
 
-// say does what "planform state resolve" does.
+// say acts like "planform state resolve".
 func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 	t.Helper()
 	names := map[resource.Address]string{"page/decisions": "Decisions", "work_item/web/a": "Item A", "work_item/web/b": "Item B"}
@@ -262,7 +262,7 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 	for address := range maps.Keys(reasons) {
 		record, ok := prior[address]
 		if !ok || record.PendingIntent == nil {
-			continue // it waits for another
+			continue // it waits for another step
 		}
 		rows := slices.DeleteFunc(s.Rows(address.Kind()), func(r map[string]any) bool { return r["name"] != names[address] })
 		if len(rows) == 0 {
@@ -277,7 +277,7 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 	}
 }
 
-// neverDoubled fails if something is there that is not wanted, or is there twice.
+// neverDoubled fails if an object is not wanted, or exists twice.
 func (s *service) neverDoubled(t *testing.T) {
 	t.Helper()
 	seen := map[string]int{}
@@ -291,9 +291,9 @@ func (s *service) neverDoubled(t *testing.T) {
 	}
 }
 
-// TestARefusalForTheMomentCostsALookIfNothingElseTellsTheOutcome: a service whose own words say that it did nothing is asked again at once,
+// TestATemporaryRefusalIsLookedUpOnlyIfTheOutcomeIsInDoubt: a service whose own words say that it did nothing is asked again at once,
 // and so is one that refuses a second object.
-func TestARefusalForTheMomentCostsALookIfNothingElseTellsTheOutcome(t *testing.T) {
+func TestATemporaryRefusalIsLookedUpOnlyIfTheOutcomeIsInDoubt(t *testing.T) {
 	t.Parallel()
 	foreign := sandboxtest.Break{Status: 429, Header: http.Header{"Retry-After": {"1"}}, Body: "<html>Too many requests</html>"}
 	own := foreign
@@ -305,8 +305,8 @@ func TestARefusalForTheMomentCostsALookIfNothingElseTellsTheOutcome(t *testing.T
 		api     resource.API
 		w       write
 		fault   sandboxtest.Fault
-		sent    int // such requests
-		looks   int // reads beside those without the fault; the list that shows a batch refuses its first size of page
+		sent    int // requests of this kind
+		looks   int // reads besides those without the fault; the list that shows a batch refuses its first page size
 		repeats bool
 	}{
 		"a refused batch is sent again after a look":                                                 {resource.V2, bulk, before(foreign), 2, 2, true},

@@ -15,7 +15,7 @@ import (
 
 const withMilestones = `{version: 1, projects: [{key: ops, identifier: OPS, milestones: [Alpha, Beta]}, {key: new, identifier: NEW, name: New, milestones: [Alpha, Beta]}]}`
 
-// TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst: API v2 refuses milestones while their feature is off, in a project that is there and in a new one.
+// TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst uses milestones, which API v2 refuses while their feature is off, in an existing project and in a new one.
 func TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
@@ -33,14 +33,14 @@ func TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
 	if !again.plan.Empty() || again.writes > 0 {
 		t.Error(again.plan.Summary)
 	}
-	// It stays on when nothing needs it any more, and is nobody's to delete.
+	// It stays on when nothing needs it any more, and is never deleted.
 	gone := s.apply(t, applying{manifest: `{version: 1, projects: [{key: ops, identifier: OPS}, {key: new, identifier: NEW, name: New}]}`, prune: true})
 	if len(gone.failed()) > 0 || len(gone.reasons()) > 0 || gone.plan.Summary.Delete != 4 {
 		t.Error(gone.failed(), gone.reasons(), gone.plan.Summary)
 	}
 }
 
-// TestAFeatureThatANewObjectNeedsIsSwitchedOnBeforeIt: the plan shows the switch, which is on before the object is made.
+// TestAFeatureThatANewObjectNeedsIsSwitchedOnBeforeIt also checks that the plan shows the switch.
 func TestAFeatureThatANewObjectNeedsIsSwitchedOnBeforeIt(t *testing.T) {
 	t.Parallel()
 	const off = "version: 1\nfeatures: {wiki: false, customers: false, initiatives: false}\n"
@@ -89,7 +89,7 @@ projects: [{key: new, identifier: NEW, name: New, work_item_types: [{key: a, nam
 	}
 }
 
-// TestNothingFailsIfTheServiceHasNoFeaturesToSwitchOn: a service may have no such path, API v1 has none, and not everybody may read it.
+// TestNothingFailsIfTheServiceHasNoFeaturesToSwitchOn covers a service without the path, API v1, and a user who may not read it.
 func TestNothingFailsIfTheServiceHasNoFeaturesToSwitchOn(t *testing.T) {
 	t.Parallel()
 	const written = `{version: 1, features: {initiatives: true}, projects: [{key: ops, identifier: OPS, features: {epics: true}}], initiatives: [{name: Grow}]}`

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten: the service refuses such a write, and the plan knows.
+// TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten, because the service refuses such a write.
 func TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten(t *testing.T) {
 	t.Parallel()
 	const byWorkspace, byProjects = "in the workspace acme the workspace manages the ", "in the workspace acme each project manages the "
@@ -18,7 +18,7 @@ func TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten(t *te
 		manifest string
 		governed bool
 		only     resource.API // 0 = both versions of the API
-		want     string       // "" = nothing is wrong
+		want     string       // "" = no finding
 	}{
 		"a new state of a project is refused if the workspace manages states":             {`projects: [{identifier: WEB, states: [In Review]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/in-review"},
 		"a changed state of a project is refused if the workspace manages states":         {`projects: [{identifier: WEB, states: [{name: Todo, color: "#123456"}]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/todo"},
@@ -71,7 +71,7 @@ states:
   - {name: Triaged, group: unstarted, color: "#123456"}
 `
 
-// TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages: types, states and properties of the workspace are named as those of a project.
+// TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages refers to types, states and properties of the workspace like to those of a project.
 func TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, Governed: true})
@@ -98,14 +98,14 @@ func TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages(t *testing.T) {
 	if got := s.fieldsOf("Server down"); got != "Reported by=Somebody; Severity=High" {
 		t.Errorf("%q", got)
 	}
-	// Somebody changes a value, and it is found by the names of the workspace's properties.
+	// A change of a value by people is found by the names of the workspace's properties.
 	changed := s.apply(t, applying{manifest: strings.Replace(governed, "Severity: High,", "Severity: Low,", 1), all: true})
 	if len(changed.failed()) > 0 || changed.writes != 1 {
 		t.Error(changed.failed(), changed.writes)
 	}
 }
 
-// TestAnObjectOfAProjectIsNotPrunedIfTheWorkspaceManagesItNow: the service would refuse it.
+// TestAnObjectOfAProjectIsNotPrunedIfTheWorkspaceManagesItNow, because the service would refuse it.
 func TestAnObjectOfAProjectIsNotPrunedIfTheWorkspaceManagesItNow(t *testing.T) {
 	t.Parallel()
 	const manifest = `version: 1

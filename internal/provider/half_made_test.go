@@ -13,10 +13,10 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// lists are the references of an object that the service writes after the object itself.
+// lists names the references of an object that the service writes after the object itself.
 var lists = regexp.MustCompile(`"(labels|label_ids|assignees|assignee_ids|members|member_ids)":\[[^\]]*\]`)
 
-// halfMade has the service write an object without its lists, and die before it answers.
+// halfMade lets the service write an object without its lists, and fail before it answers.
 func halfMade(req *http.Request, _ run) sandboxtest.Fault {
 	if req.Method != http.MethodPost || !regexp.MustCompile(`/(work-items|modules|bulk-create)/$`).MatchString(req.URL.Path) {
 		return sandboxtest.Fault{}
@@ -33,7 +33,7 @@ func halfMade(req *http.Request, _ run) sandboxtest.Fault {
 	return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 }
 
-// TestAnObjectThatTheServiceCreatedInPartIsCompleted: what the first look misses a second request has sent.
+// TestAnObjectThatTheServiceCreatedInPartIsCompleted by a second request.
 func TestAnObjectThatTheServiceCreatedInPartIsCompleted(t *testing.T) {
 	t.Parallel()
 	for what, items := range map[string]string{
@@ -62,7 +62,7 @@ func TestAnObjectThatTheServiceCreatedInPartIsCompleted(t *testing.T) {
 	}
 }
 
-// TestAReferenceThatTheServiceLeavesOutOfACompletedObjectIsReportedOnce names the reference, whichever request was the last.
+// TestAReferenceThatTheServiceLeavesOutOfACompletedObjectIsReportedOnce names the reference, independently of the last request.
 func TestAReferenceThatTheServiceLeavesOutOfACompletedObjectIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestTheIntakeOfANewProjectWorks: the service makes an intake only when an update leaves the switch on.
+// TestTheIntakeOfANewProjectWorks, although the service makes an intake only when an update sets the feature flag.
 func TestTheIntakeOfANewProjectWorks(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
@@ -24,7 +24,7 @@ func TestTheIntakeOfANewProjectWorks(t *testing.T) {
 	}
 }
 
-// hasIntake checks that the project NEW has an intake, and not only a switch that is on.
+// hasIntake checks that the project NEW has an intake, and not only its feature flag.
 func (s *service) hasIntake(t *testing.T) {
 	t.Helper()
 	for _, row := range s.Rows("project") {
@@ -34,8 +34,8 @@ func (s *service) hasIntake(t *testing.T) {
 	}
 }
 
-// TestARunThatDiedBeforeTheIntakeWasThereIsContinued: the service shows a switch that is off until then.
-func TestARunThatDiedBeforeTheIntakeWasThereIsContinued(t *testing.T) {
+// TestARunThatDiedBeforeTheIntakeExistedIsContinued: the service shows the feature flag as off until then.
+func TestARunThatDiedBeforeTheIntakeExistedIsContinued(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
 	text := `projects: [{key: web, identifier: NEW, name: New, intake_view: true}]`

@@ -19,8 +19,8 @@ projects:
     work_items: [{key: a, name: Call, assignees: [gus@example.com]}]
 `
 
-// TestPeopleAreInvitedOnceAndOnlyIfThatIsAsked: the service sends them a mail.
-func TestPeopleAreInvitedOnceAndOnlyIfThatIsAsked(t *testing.T) {
+// TestPeopleAreInvitedOnceAndOnlyOnRequest, because the service sends them a mail.
+func TestPeopleAreInvitedOnceAndOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestPeopleAreInvitedOnceAndOnlyIfThatIsAsked(t *testing.T) {
 					t.Errorf("%s: %s", address, why)
 				}
 			}
-			for _, prune := range []bool{false, true} { // pending invitations stay as they are
+			for _, prune := range []bool{false, true} { // pending invitations are not deleted
 				if again := s.apply(t, applying{manifest: withGus, invite: true, prune: prune}); again.writes > 0 || len(again.failed()) > 0 {
 					t.Error(again.writes, again.failed())
 				}
@@ -58,7 +58,7 @@ func TestPeopleAreInvitedOnceAndOnlyIfThatIsAsked(t *testing.T) {
 	}
 }
 
-// TestAnInvitationWithoutAnAnswerIsNotSentTwice: the list of invitations tells what became of it.
+// TestAnInvitationWithoutAnAnswerIsNotSentTwice, because the list of invitations shows its outcome.
 func TestAnInvitationWithoutAnAnswerIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
@@ -93,7 +93,7 @@ func TestAnInvitationWithoutAnAnswerIsNotSentTwice(t *testing.T) {
 	}
 }
 
-// invitations are who is invited, with their roles.
+// invitations returns the invited people with their roles.
 func (s *service) invitations() string {
 	var all []string
 	for _, row := range s.Rows("invitation") {

@@ -19,7 +19,7 @@ import (
 )
 
 // TestEveryKindIsCreatedChangedClearedAdoptedAndKept leads an object of each kind that a manifest lists through its
-// life. What it holds is made from the descriptor: a new kind needs nothing here.
+// life. Its contents are made from the descriptor, so a new kind needs no change here.
 func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	t.Parallel()
 	for _, at := range everyKind() {
@@ -32,7 +32,7 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 			var later atomic.Bool
 			s := newServiceOf(t, at.api, sandboxtest.Options{Edition: at.edition, Governed: k.Governance.AtWorkspace, Now: func() time.Time {
 				if later.Load() {
-					return time.Now().AddDate(100, 0, 0) // then every cycle is over
+					return time.Now().AddDate(100, 0, 0) // so that every cycle is over
 				}
 				return time.Now()
 			}})
@@ -70,14 +70,14 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	}
 }
 
-// kindIn is a kind in an edition of the service, managed by an API.
+// kindIn is a kind in an edition of the service, written with an API.
 type kindIn struct {
 	kind    *resource.Kind
 	api     resource.API
 	edition sandbox.Edition
 }
 
-// everyKind is every kind that a manifest lists, by API v1, and by API v2.
+// everyKind returns every kind that a manifest lists, with API v1 and with API v2.
 func everyKind() []kindIn {
 	var all []kindIn
 	for _, k := range resource.Kinds() {
@@ -92,7 +92,7 @@ func everyKind() []kindIn {
 	return all
 }
 
-// life makes the manifests of one object.
+// life makes the manifests for the life of one object.
 type life struct {
 	*testing.T
 	s *service
@@ -102,7 +102,7 @@ type life struct {
 // mapping is a mapping of the manifest.
 type mapping map[string]any
 
-// base is the object with each field that has a second value.
+// base returns the object with each field that has a second value.
 func (l *life) base() mapping {
 	o := l.plain(l.k, "one")
 	sent := map[string]bool{}
@@ -120,7 +120,7 @@ func (l *life) base() mapping {
 	return o
 }
 
-// plain is an object of a kind with what it cannot be created without.
+// plain returns an object of a kind with only its required fields.
 func (l *life) plain(k *resource.Kind, key string) mapping {
 	o := mapping{"key": key}
 	if k.Singleton {
@@ -148,7 +148,7 @@ func (l *life) plain(k *resource.Kind, key string) mapping {
 }
 
 func (l *life) set(o mapping, f *resource.Field, value any) {
-	for i := range l.k.Fields { // what says the same in another way goes
+	for i := range l.k.Fields { // alternatives of other fields are removed
 		if other := &l.k.Fields[i]; l.k.Alternatives(f, other) {
 			delete(o, other.Name)
 		}
@@ -165,13 +165,13 @@ func (l *life) set(o mapping, f *resource.Field, value any) {
 	o[f.Group] = group
 }
 
-// first is the value that an object has at first.
+// first returns the first value of a field.
 func (l *life) first(f *resource.Field) any {
 	switch f.Type { //nolint:exhaustive // the others are texts
 	case resource.Number, resource.Boolean:
 		return json.RawMessage(f.Example)
 	case resource.JSON:
-		var value mapping // which fields of its group are put into
+		var value mapping // the fields of its group are added to it
 		if err := json.Unmarshal([]byte(f.Example), &value); err != nil {
 			l.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func (l *life) first(f *resource.Field) any {
 	return f.Example
 }
 
-// second is a value to change it to; ok is false where none can be made up.
+// second returns another value of a field; ok is false if there is none.
 func (l *life) second(f *resource.Field) (value any, ok bool) {
 	switch f.Type {
 	case resource.Number:
@@ -222,8 +222,8 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	return f.Example + " 2", f.Pattern == ""
 }
 
-// named are the keys of the objects that a field names. Of two objects that are
-// related there is one relation, so each of those fields has its own.
+// named returns the keys of the objects to which a field refers. Two related
+// objects have only one relation, so each of these fields has its own objects.
 func named(f *resource.Field) []string {
 	if f.Group != "" && f.Within == "" {
 		return []string{"one-" + f.Name, "two-" + f.Name}
@@ -231,7 +231,7 @@ func named(f *resource.Field) []string {
 	return []string{"first", "second"}
 }
 
-// names are what a field can name: objects of the manifest, else those that the sandbox has.
+// names returns possible targets of a field: objects of the manifest, otherwise objects of the sandbox.
 func (l *life) names(f *resource.Field) []string {
 	k := resource.MustLookup(f.Ref)
 	if k.Section != "" {
@@ -247,7 +247,7 @@ func (l *life) names(f *resource.Field) []string {
 	names := []string{f.Example}
 	for _, row := range l.s.Rows(k.Name) {
 		name, _ := row[k.NaturalKey[0]].(string)
-		guest := row["role"] == json.Number("5") && !via // nobody can give work to one
+		guest := row["role"] == json.Number("5") && !via // work cannot be assigned to a guest
 		if name != f.Example && !guest {
 			names = append(names, name)
 		}
@@ -255,7 +255,7 @@ func (l *life) names(f *resource.Field) []string {
 	return names
 }
 
-// members are some that a field names, with what they must be said to be: in the words of an object that the service has.
+// members returns members for a field, with their relation in the words of an object on the service.
 func (l *life) members(f *resource.Field, names []string) any {
 	via, _ := resource.MembershipOf(l.k.Name, f.Name)
 	if via == nil || via.Membership.Attribute == nil || via.Membership.Attribute.Words == nil {
@@ -272,7 +272,7 @@ func (l *life) members(f *resource.Field, names []string) any {
 	return list
 }
 
-// unlisted counts the memberships of which nothing shows the members: without the state they are made again, which changes nothing.
+// unlisted counts the memberships whose members no read shows: without the state they are added again, which changes nothing.
 func (l *life) unlisted() (n int) {
 	for _, f := range l.changeable() {
 		if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok {
@@ -289,7 +289,7 @@ func (l *life) offers(v resource.Verb) bool {
 	return ok
 }
 
-// words are those of a list of words.
+// words returns the members of a list of words.
 func words(f *resource.Field) []string {
 	if f.Enum == nil {
 		return []string{f.Example, "three", "two"}
@@ -297,24 +297,24 @@ func words(f *resource.Field) []string {
 	return f.Enum
 }
 
-// settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
+// settable reports whether the API can set the field, in a body or otherwise, to a value outside the object.
 func (l *life) settable(f *resource.Field) bool {
 	return f.Type != resource.CustomFields && f.Type != resource.SecretFile && !l.inside(f) && !l.governed(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
 }
 
-// governed reports whether a field names what the workspace of the test does not manage.
+// governed reports whether a field refers to a kind that the workspace of the test does not manage.
 func (l *life) governed(f *resource.Field) bool {
 	to, ok := resource.Lookup(f.Ref)
 	return ok && to.Governance.AtWorkspace != l.k.Governance.AtWorkspace && to.Governance.AtWorkspace
 }
 
-// inside reports whether a field names what is in the object itself, such as a project's estimate.
+// inside reports whether a field refers to an object inside the object itself, such as a project's estimate.
 func (l *life) inside(f *resource.Field) bool {
 	to, ok := resource.Lookup(f.Ref)
 	return ok && to.Parent == l.k.Name
 }
 
-// changeable are the fields that can be changed once the object exists.
+// changeable returns the fields that can be changed after the create.
 func (l *life) changeable() []*resource.Field {
 	var fields []*resource.Field
 	for i := range l.k.Fields {
@@ -327,8 +327,8 @@ func (l *life) changeable() []*resource.Field {
 	return fields
 }
 
-// change changes one field here, back again, and behind planform's back. It
-// returns what the object is then.
+// change changes one field in the manifest, back again, and on the service. It
+// returns the resulting object.
 func (l *life) change(f *resource.Field, base mapping) mapping {
 	l.Helper()
 	changed := maps.Clone(base)
@@ -339,11 +339,11 @@ func (l *life) change(f *resource.Field, base mapping) mapping {
 	l.set(changed, f, value)
 	l.once(f, changed)
 	if _, via := resource.MembershipOf(l.k.Name, f.Name); via || !ok {
-		return changed // members are only added, and what is absent is not compared
+		return changed // members are only added, and absent ones are not compared
 	}
 	l.once(f, base)
 	if slices.Contains(l.k.NaturalKey, f.Name) {
-		return base // elsewhere it would be another object
+		return base // in another parent it would be another object
 	}
 	elsewhere := *l.s
 	elsewhere.dir = l.TempDir()
@@ -358,7 +358,7 @@ func (l *life) change(f *resource.Field, base mapping) mapping {
 	return base
 }
 
-// place is an object of a kind that others are put into.
+// place returns an object of a kind that contains others.
 func (l *life) place(places map[string]mapping, kind string) mapping {
 	if in, ok := places[kind]; ok {
 		return in
@@ -366,8 +366,8 @@ func (l *life) place(places map[string]mapping, kind string) mapping {
 	k := resource.MustLookup(kind)
 	in := l.plain(k, "around")
 	switch {
-	case l.k.Single: // what the sandbox has, has one
-	case k.Identifier != nil && k.Identifier.APIName != "": // one that the sandbox has, with all that is in it
+	case l.k.Single: // the sandbox's object has one already
+	case k.Identifier != nil && k.Identifier.APIName != "": // an object of the sandbox, with all its contents
 		in["identifier"] = l.s.Rows(k.Name)[0][k.Identifier.APIName]
 		delete(in, "name")
 	case k.Single:
@@ -378,7 +378,7 @@ func (l *life) place(places map[string]mapping, kind string) mapping {
 	return in
 }
 
-// prune takes the object out of the manifest, and with that away.
+// prune removes the object from the manifest, and prunes it.
 func (l *life) prune() {
 	l.Helper()
 	before := len(l.rows())
@@ -399,7 +399,7 @@ func (l *life) prune() {
 	}
 }
 
-// rows are those of the sandbox, which keeps objects of the workspace with those of projects.
+// rows returns the rows of the sandbox, which stores objects of the workspace together with those of projects.
 func (l *life) rows() []map[string]any {
 	if l.k.Governance.AtWorkspace {
 		return l.s.Rows(l.k.Governance.Other)
@@ -448,8 +448,8 @@ func (l *life) finish(o mapping) (changed bool) {
 	return changed
 }
 
-// once applies a change, which takes one write and no second one, but for the one
-// by which a member leaves what it was in.
+// once applies a change, which takes exactly one write, except for the second one
+// with which a member leaves its former container.
 func (l *life) once(f *resource.Field, to mapping) applied {
 	l.Helper()
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
@@ -458,7 +458,7 @@ func (l *life) once(f *resource.Field, to mapping) applied {
 	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() && f.Type == resource.Ref {
 		writes++
 	}
-	if l.s.api == resource.V2 && l.k.SwitchOf(f) != nil && to[f.Name] == true { // what it needs is switched on with it
+	if l.s.api == resource.V2 && l.k.SwitchOf(f) != nil && to[f.Name] == true { // its feature flag is switched on with it
 		writes++
 	}
 	if a.writes != writes || a.plan.Summary.Create != 0 {
@@ -489,7 +489,7 @@ func (l *life) done(what string, a applied) {
 	}
 }
 
-// text is the manifest that holds the object, what it lives in and what its fields name.
+// text returns the manifest with the object, its parents, and the targets of its fields.
 func (l *life) text(o mapping) string {
 	places := map[string]mapping{"": {"version": json.RawMessage("1")}}
 	l.place(places, l.k.Parent)
@@ -512,7 +512,7 @@ func (l *life) text(o mapping) string {
 	return string(text)
 }
 
-// put puts an object into what it lives in, which is made if it is not there.
+// put adds an object to its parent, and creates the parent if it is missing.
 func (l *life) put(places map[string]mapping, k *resource.Kind, o mapping) {
 	in := l.place(places, k.Parent)
 	if k.Singleton {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestATextIsComparedWithTheLastRequestThatSentIt: a text that links to what is created after it is sent twice, at first without
+// TestATextIsComparedWithTheLastRequestThatSentIt: a text that links to a later object is sent twice, at first without
 // the link.
 func TestATextIsComparedWithTheLastRequestThatSentIt(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ projects: [{key: web, identifier: WEB, pages: [{key: p, name: P, description: "[
 	}
 }
 
-// TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest: an update may be completed by a second one, too.
+// TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest, because a second update completes the first one.
 func TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest(t *testing.T) {
 	t.Parallel()
 	items := func(text, more string) string {
@@ -66,7 +66,7 @@ func TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest(t *testing.
 	}
 }
 
-// TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows: a request that completes a text says nothing of the labels.
+// TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows: the request that completes a text does not contain the labels.
 func TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows(t *testing.T) {
 	t.Parallel()
 	for n := range 3 {
@@ -94,7 +94,7 @@ func TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows(t *tes
 	}
 }
 
-func TestAWarningShowsTheFirstPlaceWhereTheStoredTextDiffers(t *testing.T) {
+func TestAWarningShowsTheFirstDifferenceOfTheStoredText(t *testing.T) {
 	t.Parallel()
 	same := strings.Repeat("All of this is the same. ", 20)
 	for n := range 3 {

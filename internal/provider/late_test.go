@@ -22,7 +22,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// lateness are ways to give up a request that is carried out nonetheless.
+// lateness lists ways to give up a request that is carried out nonetheless.
 func lateness() map[string]trouble {
 	stall := sandboxtest.Break{Stall: true}
 	return map[string]trouble{
@@ -36,8 +36,8 @@ func lateness() map[string]trouble {
 }
 
 // TestACreateCarriedOutAfterItWasGivenUpExistsOnce lets a service carry a request
-// out when nobody waits for it any more: one that refuses nothing, but for links, and work
-// items with planform's external ID, of which every service refuses a second. No real
+// out after its client has given up. The service accepts second objects, except for links and work
+// items with planform's external ID, which every service refuses. No real
 // time passes.
 func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 	}
 }
 
-// beLate lets the first such request be late, and applies until all is well.
+// beLate delays the first such request, and applies until nothing is left to do.
 func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	t.Helper()
 	unique := sandboxtest.UniqueNever
@@ -70,7 +70,7 @@ func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	s := newVirtual(t, api, unique)
 	s.loaded = map[[2]string]*manifest.Manifest{}
 	one := applying{manifest: wholeOf(api), grace: provider.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
-	if tr.short { // what it waited counts as well
+	if tr.short { // its waiting time counts too
 		one.timeout = tr.fault.Late / 2
 	}
 	s.apply(t, one)
@@ -88,7 +88,7 @@ func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	}
 }
 
-// newVirtual is a service within a bubble.
+// newVirtual returns a service within a bubble.
 func newVirtual(t *testing.T, api resource.API, unique sandboxtest.Uniqueness) *service {
 	t.Helper()
 	answers := sandbox.Observed
@@ -100,8 +100,8 @@ func newVirtual(t *testing.T, api resource.API, unique sandboxtest.Uniqueness) *
 	return s
 }
 
-// TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn: lost creates are recovered within
-// the run, and takes no longer than the service may take.
+// TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn checks that lost creates are recovered within
+// the run, and that this takes no longer than the service may take.
 func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 	t.Parallel()
 	cut := sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}
@@ -109,7 +109,7 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 		what   string
 		fault  sandboxtest.Fault
 		killed bool
-		most   time.Duration // of the run that recovers it, the next one after a kill
+		most   time.Duration // longest duration of the run that recovers it: after a kill, the next run
 	}{
 		"a create that was done is found at once":                                   {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
 		"an item that was not done is sent again after a moment":                    {"create work item", cut, false, 3 * time.Second},
@@ -157,7 +157,7 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 	}
 }
 
-// TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun: with the documented operations an item without an answer is found by its number, within
+// TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun: with the documented operations, an unanswered item is found by its number within
 // the run, and the items after it keep theirs.
 func TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun(t *testing.T) {
 	t.Parallel()
@@ -166,9 +166,9 @@ func TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun(t *testing.T)
 	html := func(status int) sandboxtest.Break { return sandboxtest.Break{Status: status, Body: "<html>"} }
 	for name, tt := range map[string]struct {
 		fault sandboxtest.Fault
-		every int // create suffers
+		every int // which creates get the fault
 		most  time.Duration
-		names string // of the items; "" = each its own
+		names string // names of the items; "" = all different
 	}{
 		"an item whose answer is cut off is found":                                   {fault: after(cut), every: 4, most: 0},
 		"an item whose request is cut off is sent again":                             {fault: before(cut), every: 12, most: grace},
@@ -239,8 +239,8 @@ func TestARunWaitsForTheRequestsOfAnEarlierRunUntilTheGracePeriodIsOver(t *testi
 	t.Parallel()
 	const minute = time.Minute
 	for name, tt := range map[string]struct {
-		ago    time.Duration // when the earlier run was heard of last
-		failed bool          // the request did not get through
+		ago    time.Duration // time since the earlier run was last seen alive
+		failed bool          // the request did not reach the service
 		want   time.Duration
 	}{
 		"a run does not wait if the request was carried out":                                                       {0, false, 0},
@@ -318,7 +318,7 @@ func TestALostCreateIsFoundUnderTheFormerKey(t *testing.T) {
 					if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 || s.named("work_item", "Item B") != 1 {
 						t.Errorf("%q: %d, %d", r.failed(), s.named("work_item", "Item A"), s.named("work_item", "Item B"))
 					}
-					s.apply(t, applying{manifest: renamed}) // which gives them the external IDs of their new keys
+					s.apply(t, applying{manifest: renamed}) // sets the external IDs of their new keys
 					if end := s.apply(t, applying{manifest: renamed}); end.writes != 0 || !end.plan.Empty() {
 						t.Errorf("the last run made %d writes", end.writes)
 					}
@@ -367,8 +367,8 @@ func TestAPIV1CannotCreateIntakeItems(t *testing.T) {
 	}
 }
 
-// TestATextWithoutItsLinkIsKnownAfterALostAnswer: the run that finds the item does not find what its text names. What the
-// state does not know of the text would look like a change of the manifest, which the documented operations cannot make.
+// TestATextWithoutItsLinkIsKnownAfterALostAnswer: the run that finds the item does not find the target of its link. If the
+// state did not know the sent text, the next plan would contain a change, which the documented operations cannot make.
 func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -388,7 +388,7 @@ func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {
 	})
 }
 
-// TestALateRequestThatTheManifestTakesBackIsWaitedFor: a run that is killed may have sent what the manifest does not say any more, and the service may
+// TestALateRequestThatTheManifestTakesBackIsWaitedFor: a killed run may have sent a value that the manifest no longer contains, and the service may
 // still carry it out. No real time passes.
 func TestALateRequestThatTheManifestTakesBackIsWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -450,7 +450,7 @@ const (
 	archivableItem = `work_items: [{key: a, name: A, state: Done, archived: %s}]`
 )
 
-// TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds: the manifest takes it back, and nothing shows it.
+// TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds, if the manifest takes it back and no read shows the field.
 func TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -471,7 +471,7 @@ func TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds(t *testing.T) {
 	if first := s.apply(t, lost); len(first.failed()) != 1 || sent != 2 {
 		t.Fatalf("%d were sent: %v", sent, first.failed())
 	}
-	if again := s.apply(t, with("one", "two")); again.plan.Summary.Adopt > 0 { // which would close the intent before anything is sent
+	if again := s.apply(t, with("one", "two")); again.plan.Summary.Adopt > 0 { // it would close the intent before anything is sent
 		t.Errorf("%+v", again.plan.Summary)
 	}
 	end := with("one", "two")

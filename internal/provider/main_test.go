@@ -32,7 +32,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestMain lets many cases run at once, since they mostly wait.
+// TestMain runs many cases at once, because they mostly wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "24"); err != nil {
@@ -49,17 +49,17 @@ type service struct {
 
 	api     resource.API
 	dir     string
-	now     func() time.Time // nil = as late as it is
-	today   func() time.Time // for what is over; nil = nothing is
-	file    []byte           // end of what files/design.pdf holds; nil = as it is
+	now     func() time.Time // nil = the real time
+	today   func() time.Time // decides which cycles are over; nil = none
+	file    []byte           // appended to files/design.pdf; nil = nothing
 	virtual bool             // within a bubble, where there are no connections
-	disk    disk.Disk        // on which secrets are kept; nil = the operating system's
+	disk    disk.Disk        // for secrets; nil = the operating system's
 
-	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
-	always   func(*http.Request) sandboxtest.Fault // while there is none; nil = none
-	replying func(*http.Request, map[string]any)   // changes a record that is answered; nil = nothing does
+	fault    func(*http.Request) sandboxtest.Fault // of the current run; nil = none
+	always   func(*http.Request) sandboxtest.Fault // used if there is no other fault; nil = none
+	replying func(*http.Request, map[string]any)   // changes a record in an answer; nil = no change
 
-	loaded map[[2]string]*manifest.Manifest // by folder and text, where many runs read the same; nil = each is read anew
+	loaded map[[2]string]*manifest.Manifest // by folder and text, if many runs read the same; nil = not cached
 }
 
 func newService(t *testing.T, api resource.API) *service {
@@ -94,8 +94,8 @@ func newServiceOf(t *testing.T, api resource.API, o sandboxtest.Options) *servic
 	return s
 }
 
-// client connects to a server that is gone when the function that comes with it
-// returns: nothing that was sent is handled later than that.
+// client connects to a server that is closed when the returned function
+// returns, so that no request is handled later.
 func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
 	t.Helper()
 	if s.virtual {
@@ -103,7 +103,7 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 		return s.connect(t, config, "http://127.0.0.1"), func() {}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, err := io.ReadAll(req.Body) // or else the server would not see that the client has gone
+		body, err := io.ReadAll(req.Body) // otherwise the server would not notice that the client has gone
 		if err != nil {
 			return
 		}
@@ -123,7 +123,7 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 	}
 }
 
-// reword hands an answer on with its records changed.
+// reword passes an answer on with changed records.
 func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httptest.ResponseRecorder) {
 	body := answer.Body.Bytes()
 	var row map[string]any
@@ -156,7 +156,7 @@ func (s *service) connect(t *testing.T, config apiclient.Config, url string) *ap
 	return client
 }
 
-// direct hands requests to the service without a connection.
+// direct passes requests to the service without a connection.
 type direct struct{ s *service }
 
 func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
@@ -176,30 +176,30 @@ func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	return w.Result(), nil
 }
 
-// applying is one run.
+// applying describes one run.
 type applying struct {
 	manifest   string
-	timeout    time.Duration                                // 0 = long
+	timeout    time.Duration                                // 0 = a long time
 	retries    int                                          // 0 = none
 	fault      func(*http.Request, run) sandboxtest.Fault   // nil = none
 	killed     bool                                         // the state is not saved
-	dies       func(executor.Journal, run) executor.Journal // nil = not by what it writes down
+	dies       func(executor.Journal, run) executor.Journal // nil = the run does not die at a journal entry
 	workers    int                                          // 0 = 4
-	trust      bool                                         // the state is taken at its word
-	all        bool                                         // what takes many requests is read too
+	trust      bool                                         // the plan skips the refresh
+	all        bool                                         // reads that take many requests are made too
 	prune      bool
-	newSecrets bool          // of objects whose files have none
+	newSecrets bool          // asks for new secrets of objects whose files are missing
 	invite     bool          // people who are not in the workspace are invited
-	changed    bool          // pruning deletes also what others changed or use
+	changed    bool          // pruning also deletes objects that others changed or use
 	grace      time.Duration // 0 = 20 ms
-	file       func()        // called between plan and run; nil = nothing is
+	file       func()        // called between plan and run; nil = none
 }
 
-// run is what a fault can do to the run that suffers it: kill ends it at once,
-// stop as soon as what is under way has finished.
+// run is the effect of a fault on its run: kill ends it at once,
+// stop after the running steps have finished.
 type run struct{ kill, stop func() }
 
-// applied is how a run ended.
+// applied is the result of a run.
 type applied struct {
 	executor.Result
 
@@ -208,7 +208,7 @@ type applied struct {
 	fallbacks diag.List
 }
 
-// apply does what the command does, from the manifest to the saved state.
+// apply acts like the command, from the manifest to the saved state.
 func (s *service) apply(t *testing.T, a applying) applied {
 	t.Helper()
 	if a.timeout == 0 {
@@ -245,7 +245,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		}, grace)
 	}
 	plan, findings, err := read()
-	if errors.Is(err, apiclient.ErrForbidden) { // a delete that came late took away what was being read: planned again, it is gone
+	if errors.Is(err, apiclient.ErrForbidden) { // a late delete removed an object that was being read: it is gone in the next plan
 		s.Drain()
 		plan, findings, err = read()
 	}
@@ -304,7 +304,7 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	}
 	path := filepath.Join(s.dir, "m.yaml")
 	if !strings.HasPrefix(text, "version:") {
-		text += "\n---\nversion: 1\n" // at the end, so that places stay
+		text += "\n---\nversion: 1\n" // at the end, so that positions stay the same
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "files"), 0o750); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func (s *service) open(t *testing.T) *state.File {
 	return file
 }
 
-// writes counts the requests that were not reads, and that the service did not send elsewhere.
+// writes counts the requests that were neither reads nor redirected.
 func (s *service) writes() int {
 	n := 0
 	for _, e := range s.Log() {
@@ -352,7 +352,7 @@ func (s *service) writes() int {
 	return n
 }
 
-// failed lists the steps of a run that did not succeed, but for those that are not possible.
+// failed lists the steps of a run that did not succeed, without impossible steps.
 func (a applied) failed() []string {
 	var l []string
 	for _, r := range a.Steps {
@@ -367,7 +367,7 @@ func (a applied) failed() []string {
 	return l
 }
 
-// reasons are why steps of the plan are not possible, by address.
+// reasons returns why steps of the plan are not possible, by address.
 func (a applied) reasons() map[resource.Address]string {
 	m := map[resource.Address]string{}
 	for _, s := range a.plan.Steps {
@@ -378,7 +378,7 @@ func (a applied) reasons() map[resource.Address]string {
 	return m
 }
 
-// warnings are what the answers contradicted.
+// warnings returns the warnings of all steps.
 func (a applied) warnings() diag.List {
 	var l diag.List
 	for _, r := range a.Steps {

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// planned is a project with items that have the fields.
+// planned returns a project with items that have the fields.
 func planned(items int, fields string) string {
 	var b strings.Builder
 	b.WriteString(`projects: [{key: web, identifier: WEB, cycles: [{name: Next}], modules: [{name: Red}], milestones: [{title: Beta}, {title: Final}], work_items: [`)
@@ -21,7 +21,7 @@ func planned(items int, fields string) string {
 	return b.String() + "]}]"
 }
 
-// TestManyMembersLeaveInOneRequestByAPIV2 takes 90 items out of a cycle, a module and a milestone.
+// TestManyMembersLeaveInOneRequestByAPIV2 removes 90 items from a cycle, a module and a milestone.
 func TestManyMembersLeaveInOneRequestByAPIV2(t *testing.T) {
 	t.Parallel()
 	const n = 90
@@ -30,7 +30,7 @@ func TestManyMembersLeaveInOneRequestByAPIV2(t *testing.T) {
 		writes  int
 	}{
 		"all members of a container leave in one request":                {"none", 3},
-		"members of a module leave one by one if their route is missing": {"/modules/", 1 + 2 + n}, // the first request finds that out
+		"members of a module leave one by one if their route is missing": {"/modules/", 1 + 2 + n}, // the first request shows it
 		"members of a cycle leave one by one if their route is missing":  {"/cycles/", 1 + 2 + n},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestAMemberWhoIsInTheProjectAlreadyIsNoFailure: who creates a project, and who leads it, is in it from the start.
-func TestAMemberWhoIsInTheProjectAlreadyIsNoFailure(t *testing.T) {
+// TestAMemberWhoIsInTheProjectAlreadyIsNotAFailure covers the creator and the lead of a project, who are members from the start.
+func TestAMemberWhoIsInTheProjectAlreadyIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
 	const manifest = `
@@ -43,7 +43,7 @@ projects:
 	}
 }
 
-// TestAllRelationsOfAnItemAreReadWithOneRequest: one answer holds the lists of all relations.
+// TestAllRelationsOfAnItemAreReadWithOneRequest, because one answer contains the lists of all relations.
 func TestAllRelationsOfAnItemAreReadWithOneRequest(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -72,7 +72,7 @@ projects:
 	}
 }
 
-// TestRelationsThatAreListedAsIDsAreSentOnce: some editions list IDs, not the items.
+// TestRelationsThatAreListedAsIDsAreSentOnce, because some editions list IDs instead of items.
 func TestRelationsThatAreListedAsIDsAreSentOnce(t *testing.T) {
 	t.Parallel()
 	for api, edition := range map[resource.API]sandbox.Edition{resource.V1: sandbox.Full, resource.V2: sandbox.Cloud} {
@@ -101,7 +101,7 @@ func TestRelationsThatAreListedAsIDsAreSentOnce(t *testing.T) {
 	}
 }
 
-// TestAnArchivedObjectIsNotCreatedAgain: the service shows it in another list only.
+// TestAnArchivedObjectIsNotCreatedAgain although only another list shows it.
 func TestAnArchivedObjectIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -125,7 +125,7 @@ projects:
 	}
 }
 
-// TestTheStateKeepsAddedMembersThoughOthersWereRefused: else nothing would ever take them out again.
+// TestTheStateKeepsAddedMembersThoughOthersWereRefused, because otherwise they would never be removed.
 func TestTheStateKeepsAddedMembersThoughOthersWereRefused(t *testing.T) {
 	t.Parallel()
 	const manifest = `
@@ -147,7 +147,7 @@ projects:
 	}
 }
 
-// TestTheStateKeepsThePredefinedObjectsOfANewProject: else what somebody changes back would not be seen as that.
+// TestTheStateKeepsThePredefinedObjectsOfANewProject, because otherwise a later change by people would not be noticed.
 func TestTheStateKeepsThePredefinedObjectsOfANewProject(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -159,7 +159,7 @@ func TestTheStateKeepsThePredefinedObjectsOfANewProject(t *testing.T) {
 	}
 }
 
-// TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs lets somebody be faster by one request.
+// TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs creates the object as another user just before the run does.
 func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -181,7 +181,7 @@ func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 	}
 }
 
-// TestARefusalOfACompletedCycleIsExplained, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
+// TestARefusalOfACompletedCycleIsExplained if the plan does not know the day. The service refuses changes of the cycle too.
 func TestARefusalOfACompletedCycleIsExplained(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -220,8 +220,8 @@ projects:
 	}
 }
 
-// TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto: the manifest names none of the containers, and says that the items are in none.
-func TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto(t *testing.T) {
+// TestAnItemWithoutContainersLeavesThoseThatSomebodyPutItInto, if the manifest says that the item has none.
+func TestAnItemWithoutContainersLeavesThoseThatSomebodyPutItInto(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {
@@ -274,8 +274,8 @@ func TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto(t *testi
 	}
 }
 
-// TestANewItemThatIsToBeInNoContainerStaysWherePeoplePutIt covers the policy of the manifest: the create notes that the field is empty.
-func TestANewItemThatIsToBeInNoContainerStaysWherePeoplePutIt(t *testing.T) {
+// TestANewItemWithoutContainersStaysWherePeoplePutItIfThePolicySaysSo, because the create records that the field is empty.
+func TestANewItemWithoutContainersStaysWherePeoplePutItIfThePolicySaysSo(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {

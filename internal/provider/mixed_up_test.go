@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// mixedUp is a manifest with several objects of one kind, whose IDs can be mixed up.
+// mixedUp is a manifest with several objects of each kind, whose IDs can be mixed up.
 const mixedUp = header + `      - {key: old, id: ` + sandboxtest.WorkItemWeb1 + `}
       - {key: a, name: Item A, links: [{url: "https://example.com/a"}]}
       - {key: b, name: Item B, links: [{url: "https://example.com/b"}]}
@@ -23,7 +23,7 @@ const mixedUp = header + `      - {key: old, id: ` + sandboxtest.WorkItemWeb1 + 
     labels: [{name: L}]
 `
 
-// TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken: the object is there, and is found by its mark, or by what else is its own. Answers are
+// TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken: the object exists, and is found by its mark or its natural key. Answers are
 // wrong to every create of a kind, or to the last one.
 func TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken(t *testing.T) {
 					first := s.apply(t, applying{manifest: mixedUp})
 					s.replying = nil
 					if _, text := id.(string); !text && first.Stopped != nil && api == resource.V2 {
-						first = s.apply(t, applying{manifest: mixedUp}) // the run ends at an answer that is not documented
+						first = s.apply(t, applying{manifest: mixedUp}) // the run ends at an undocumented answer
 					}
 					s.wholeAndKnown(t, first)
 				})
@@ -57,7 +57,7 @@ func TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne: one damaged letter costs a look, and nothing is made twice.
+// TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne: a damaged letter costs a lookup, and nothing is created twice.
 func TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne(t *testing.T) {
 	t.Parallel()
 	for letter, name := range map[string]string{"z": "no hexadecimal digit", "0": "another digit"} {
@@ -89,7 +89,7 @@ func TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne(t *testing.T) {
 	}
 }
 
-// TestAnIDThatSeveralAnswersShareIsNotTrusted: the first answer cannot be told from a right one, until the second gives the same ID.
+// TestAnIDThatSeveralAnswersShareIsNotTrusted, although the first answer looks right until the second has the same ID.
 func TestAnIDThatSeveralAnswersShareIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
@@ -123,7 +123,7 @@ func TestAnIDThatSeveralAnswersShareIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestAnAnswerAboutAnotherObjectIsNotUsed: a cache or a proxy gives the answer to an earlier request.
+// TestAnAnswerAboutAnotherObjectIsNotUsed, such as the answer to an earlier request from a cache or a proxy.
 func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 	t.Parallel()
 	for name, method := range map[string]string{"a create": http.MethodPost, "a change": http.MethodPatch} {
@@ -146,7 +146,7 @@ func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 					return
 				}
 				maps.Copy(row, before)
-				before = nil // the next answer is its own
+				before = nil // the next answer is right
 			}
 			first := s.apply(t, applying{manifest: mixedUp, workers: 1, retries: 2})
 			s.replying = nil
@@ -155,7 +155,7 @@ func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 	}
 }
 
-// wholeAndKnown fails unless a run made all of mixedUp, each object once, and the state has each under its own ID.
+// wholeAndKnown fails unless each object of mixedUp exists once, and the state has each under its own ID.
 func (s *service) wholeAndKnown(t *testing.T, first applied) {
 	t.Helper()
 	if failed := first.failed(); len(failed) > 0 {

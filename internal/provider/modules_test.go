@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// modulesOf are the names of the modules that an item is in, sorted.
+// modulesOf returns the sorted names of the modules of an item.
 func (s *service) modulesOf(item string) string {
 	names, ids := map[any]any{}, map[any]string{}
 	for _, row := range s.Rows("module") {
@@ -85,7 +85,7 @@ func (s *service) into(t *testing.T, module, item string) {
 	}
 }
 
-// TestDocumentedOperationsTakeOneModule: they have it as a field of the item.
+// TestDocumentedOperationsTakeOneModule, because there it is a field of the item.
 func TestDocumentedOperationsTakeOneModule(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Documented)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete moves the key of a work item to
-// another project while one write for the new one is refused, in two runs: the old
+// another project while one write for the new item is refused, in two runs: the old
 // one stays. The third run, without a refusal, finishes.
 func TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete(t *testing.T) {
 	after := strings.NewReplacer("OLD", "", "NEW", "{"+moved+", cycle: c, module: m, relations: {relates_to: [other]}, sort_order: 5, work_items: [{key: sub, name: Sub}]}",
 		"PARENT", ", parent: a").Replace(projects)
 	for name, refuse := range map[string]struct {
-		method, path, body string // how its path ends, and what its body has
+		method, path, body string // end of its path, and a part of its body
 	}{
 		"an item is kept if its replacement is refused":                          {http.MethodPost, "/work-items/", `"A"`},
 		"an item is kept if the item below its replacement is refused":           {http.MethodPost, "/work-items/", `"Sub"`},

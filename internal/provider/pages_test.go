@@ -15,7 +15,7 @@ import (
 
 const nested = `pages: [{key: handbook, name: Handbook, pages: [{key: travel, name: Travel, description: By train.}]}, {key: other, name: Other}]`
 
-// pages are the pages of the workspace with the names of those above them, sorted.
+// pages returns the pages of the workspace with the names of their parents, sorted.
 func (s *service) pages() []string {
 	names := map[any]string{}
 	for _, row := range s.Rows("page") {
@@ -64,7 +64,7 @@ func TestPagesAreNestedMovedAndDeletedByAPIV2(t *testing.T) {
 	}
 }
 
-// patchPage changes a page of the workspace, as people do.
+// patchPage changes a page of the workspace, like a person.
 func (s *service) patchPage(t *testing.T, name, body string) {
 	t.Helper()
 	for _, row := range s.Rows("page") {
@@ -96,7 +96,7 @@ func TestAPageIsArchivedAndUnlockedBeforeItIsDeleted(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		locked, people string // in the manifest, by people
+		locked, people string // in the manifest, and by people
 		fault          func(*http.Request, run) sandboxtest.Fault
 		sent           string
 	}{
@@ -163,8 +163,8 @@ func TestALockedPageIsChangedAndStaysLocked(t *testing.T) {
 	}
 }
 
-// TestAPageThatHoldsOthersIsKept: nobody says what becomes of pages below one that is deleted.
-func TestAPageThatHoldsOthersIsKept(t *testing.T) {
+// TestAPageThatContainsOthersIsKept, because the API does not document what happens to pages below a deleted one.
+func TestAPageThatContainsOthersIsKept(t *testing.T) {
 	t.Parallel()
 	s := cloud(t)
 	s.apply(t, applying{manifest: nested})
@@ -211,7 +211,7 @@ func TestAPIV1CreatesPagesWithoutTheirParents(t *testing.T) {
 	}
 }
 
-// withoutPages is a service whose API v2 has no pages.
+// withoutPages returns a service whose API v2 has no pages.
 func withoutPages(s *service) *service {
 	s.always = func(req *http.Request) sandboxtest.Fault {
 		if strings.HasPrefix(req.URL.Path, "/api/v2/") && strings.Contains(req.URL.Path, "/pages/") {
@@ -222,7 +222,7 @@ func withoutPages(s *service) *service {
 	return s
 }
 
-// TestALostCreateOfAPageIsFoundByItsExternalID is the look-up in the list of API v2.
+// TestALostCreateOfAPageIsFoundByItsExternalID in the list of API v2.
 func TestALostCreateOfAPageIsFoundByItsExternalID(t *testing.T) {
 	t.Parallel()
 	s := cloud(t)

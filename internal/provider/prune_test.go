@@ -18,7 +18,7 @@ import (
 )
 
 // TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt prunes an object of each kind that a manifest lists, as far as
-// the service can delete one; and what its memberships added.
+// the service can delete it, and the members that its memberships added.
 func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
@@ -69,7 +69,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 	}
 }
 
-// empty wants a plan with pruning to have nothing to do.
+// empty checks that a plan with pruning has nothing to do.
 func (l *life) empty(what, manifest string) {
 	l.Helper()
 	if a := l.s.apply(l.T, applying{manifest: manifest, prune: true}); !a.plan.Empty() || a.writes > 0 {
@@ -80,7 +80,7 @@ func (l *life) empty(what, manifest string) {
 	}
 }
 
-// without is a manifest without the object that it is about.
+// without returns a manifest without the object under test.
 func without(t *testing.T, text string) string {
 	t.Helper()
 	var doc any
@@ -113,7 +113,7 @@ func without(t *testing.T, text string) string {
 	return string(stripped)
 }
 
-// TestADeleteIsHarmlessToRepeat cuts answers off, and lets somebody be faster.
+// TestADeleteIsHarmlessToRepeat cuts answers off, and deletes the object as another user before.
 func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B, cycle: s}, {name: C, links: ["https://example.com/c"]}]}]}`
@@ -147,7 +147,7 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	}
 }
 
-// TestContentOfADeletedParentDoesNotStopAPlan: the service refuses to list what was in it.
+// TestContentOfADeletedParentDoesNotStopAPlan, although the service refuses to list it.
 func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 	t.Parallel()
 	for name, protect := range map[string]string{"a project that planform did not make is forgotten": "", "a project that was protected is forgotten": ", protect: true"} {
@@ -165,7 +165,7 @@ func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 	}
 }
 
-// TestObjectsCreatedByALostRunArePrunedToo takes out of the manifest what may have been made.
+// TestObjectsCreatedByALostRunArePrunedToo removes objects from the manifest that may have been created.
 func TestObjectsCreatedByALostRunArePrunedToo(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -194,7 +194,7 @@ func TestAnInterruptedPruneIsFinishedByTheNextRun(t *testing.T) {
 		initiatives: [{name: Grow in the north, projects: [web]}]}`
 	const bare = `{version: 1, projects: [{key: site, previously: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
 		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
-	const writes = 8 // two items, a link, four memberships, and the external IDs of what is called otherwise
+	const writes = 8 // two items, a link, four memberships, and the external IDs of renamed objects
 	for n := 1; n <= writes; n++ {
 		for name, fault := range map[string]sandboxtest.Fault{"before": {Before: sandboxtest.Break{Cut: true}}, "after": {After: sandboxtest.Break{Cut: true}}} {
 			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestAChangeByOthersSinceTheLastApplyKeepsAnObject: it is deleted only if that is asked for, and the plan says what is lost.
+// TestAChangeByOthersSinceTheLastApplyKeepsAnObject unless its deletion is requested. The plan says what is lost.
 func TestAChangeByOthersSinceTheLastApplyKeepsAnObject(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: cyc, name: Cyc}], modules: [{key: mod, name: Mod}], labels: [{key: lab, name: Lab, color: "#ff0000"}],
@@ -285,8 +285,8 @@ func TestAChangeByOthersSinceTheLastApplyKeepsAnObject(t *testing.T) {
 	for name, tt := range map[string]struct {
 		did  func(t *testing.T, s *service, id func(kind, name string) string)
 		kept map[resource.Address]string
-		lost map[resource.Address][]planner.Content // if they are deleted nevertheless
-		fail string                                 // what the service then refuses
+		lost map[resource.Address][]planner.Content // lost contents if they are deleted nevertheless
+		fail string                                 // the part that the service refuses
 	}{
 		"an item that others renamed and rewrote is kept": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems: the list of the items is answered only
-// when the members of the cycle were asked for.
+// TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems uses a service that answers the list of items only
+// when the members of the cycle were requested.
 func TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB,

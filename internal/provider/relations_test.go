@@ -10,12 +10,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestRelationsThatTheServiceCannotStoreAreReported are not sent, at no apply.
+// TestRelationsThatTheServiceCannotStoreAreReported at each apply, and never sent.
 func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	t.Parallel()
 	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: %}, {key: b, name: B}]}]}`
 	with := func(relations string) string { return strings.Replace(items, "%", relations, 1) }
-	lacking := func(s *service) { // the community edition can add relations, and take none back
+	lacking := func(s *service) { // the community edition can add relations, but not remove them
 		s.always = func(r *http.Request) sandboxtest.Fault {
 			if !strings.HasSuffix(r.URL.Path, "/relations/remove/") {
 				return sandboxtest.Fault{}
@@ -61,7 +61,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	})
 }
 
-// TestEveryRelationIsAddedOnceSeenAndTakenBack goes through what two work items can be to each other.
+// TestEveryRelationIsAddedOnceSeenAndTakenBack covers all relations of two work items.
 func TestEveryRelationIsAddedOnceSeenAndTakenBack(t *testing.T) {
 	t.Parallel()
 	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: {%a}}, {key: b, name: B, relations: {%b}}]}]}`

@@ -17,8 +17,8 @@ func release(items string) string {
 		{key: ops, identifier: OPS, work_items: [{key: c, name: C}]}], releases: [{name: Spring, work_items: ` + items + `}]}`
 }
 
-// TestWorkItemsOfAReleaseAreWrittenAndNeverTakenForCompared: no operation shows which a release has.
-func TestWorkItemsOfAReleaseAreWrittenAndNeverTakenForCompared(t *testing.T) {
+// TestWorkItemsOfAReleaseAreWrittenAndNotCompared, because no operation shows them.
+func TestWorkItemsOfAReleaseAreWrittenAndNotCompared(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	const path = "/api/v2/workspaces/acme/releases/"

@@ -17,7 +17,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// roleOfEve is that in the project WEB, as it is stored.
+// roleOfEve returns her stored role in the project WEB.
 func (s *service) roleOfEve() string {
 	for _, row := range s.Rows("project_member") {
 		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
@@ -27,8 +27,8 @@ func (s *service) roleOfEve() string {
 	return ""
 }
 
-// TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept: who comes new is never promoted by accident, and a role that is
-// written is kept, where the service shows it.
+// TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept also checks that a role in the manifest is restored
+// if the service shows it.
 func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: `
@@ -40,7 +40,7 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 			if got := s.roleOfEve(); got != "guest" || len(a.failed()) > 0 {
 				t.Errorf("a guest of the workspace became %q: %v", got, a.failed())
 			}
-			// What is not said is not managed; what is said and was applied is as it was.
+			// A role that is not in the manifest is not managed; a role in the manifest stays as applied.
 			for _, members := range []string{`[bob@example.com, eve@example.com]`, `[bob@example.com, {user: eve@example.com, role: guest}]`} {
 				if again := s.apply(t, applying{manifest: with + members + `}]}`}); !again.plan.Empty() || again.writes > 0 || len(again.plan.Notices) > 0 {
 					t.Error(members, again.writes, again.plan.Notices)
@@ -76,7 +76,7 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 	}
 }
 
-// TestARoleThatNoManifestNamesIsDriftToo: workspaces have roles of their own, which API v2 shows by their slugs.
+// TestARoleThatNoManifestNamesIsDriftToo covers roles of the workspace, which API v2 shows by their slugs.
 func TestARoleThatNoManifestNamesIsDriftToo(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
@@ -96,7 +96,7 @@ func TestARoleThatNoManifestNamesIsDriftToo(t *testing.T) {
 	}
 }
 
-// slugOfEve is her role in the project WEB as API v2 has it.
+// slugOfEve returns her role in the project WEB in API v2.
 func (s *service) slugOfEve() any {
 	for _, row := range s.Rows("project_member") {
 		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
@@ -106,7 +106,7 @@ func (s *service) slugOfEve() any {
 	return nil
 }
 
-// TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName goes through its whole life: a manifest gives it by its slug or by its name.
+// TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName covers adding, changing and removing members with such a role.
 func TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com, {user: eve@example.com, role: `
@@ -169,7 +169,7 @@ func TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName(t *testing.T) {
 	}
 }
 
-// TestARoleThatDoesNotExistIsAnError is a problem of the plan, before anything is written.
+// TestARoleThatDoesNotExistIsAnError of the plan, before anything is written.
 func TestARoleThatDoesNotExistIsAnError(t *testing.T) {
 	t.Parallel()
 	without := func(_, path string) bool { return !strings.Contains(path, "/roles/") }
@@ -199,8 +199,8 @@ func TestARoleThatDoesNotExistIsAnError(t *testing.T) {
 	}
 }
 
-// TestAPersonWithARoleBelowMemberIsNoAssignee: its level tells.
-func TestAPersonWithARoleBelowMemberIsNoAssignee(t *testing.T) {
+// TestAPersonWithARoleBelowMemberCannotBeAssigned, by the level of the role.
+func TestAPersonWithARoleBelowMemberCannotBeAssigned(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 	with := func(role string) string {
@@ -218,7 +218,7 @@ func TestAPersonWithARoleBelowMemberIsNoAssignee(t *testing.T) {
 	}
 }
 
-// TestAPIV1WritesMembersIfAPIV2OnlyReadsThem, but for a role that only API v2 knows.
+// TestAPIV1WritesMembersIfAPIV2OnlyReadsThem, except for a role that only API v2 knows.
 func TestAPIV1WritesMembersIfAPIV2OnlyReadsThem(t *testing.T) {
 	t.Parallel()
 	for name, has := range map[string]func(method, path string) bool{
@@ -267,8 +267,8 @@ func TestAPIV1WritesMembersIfAPIV2OnlyReadsThem(t *testing.T) {
 	}
 }
 
-// TestARoleThatTheServiceStoresOtherwiseIsNobodysChange.
-func TestARoleThatTheServiceStoresOtherwiseIsNobodysChange(t *testing.T) {
+// TestARoleThatTheServiceStoresDifferentlyIsNotAChangeByPeople checks the next plan.
+func TestARoleThatTheServiceStoresDifferentlyIsNotAChangeByPeople(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: reviewer}]}]}`
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -285,7 +285,7 @@ func TestARoleThatTheServiceStoresOtherwiseIsNobodysChange(t *testing.T) {
 	}
 }
 
-// TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole: the service refuses a second membership, and nobody changed the first one.
+// TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole, because the service refuses a second membership, and the first one stays unchanged.
 func TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
@@ -298,7 +298,7 @@ func TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole(t *testing.T) {
 	}
 }
 
-// TestARoleWithTheWordOfAnotherIsNotTakenForThat: a manifest's member is the service's contributor, and a workspace may define a "member".
+// TestARoleWithTheWordOfAnotherIsNotTakenForThat: member in a manifest is contributor on the service, and a workspace may define its own "member".
 func TestARoleWithTheWordOfAnotherIsNotTakenForThat(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -345,8 +345,8 @@ func TestARoleWithTheWordOfAnotherIsNotTakenForThat(t *testing.T) {
 	}
 }
 
-// TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt: API v1 of the same edition does not, and the state is no witness of what people did.
-func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
+// TestTheRoleOfAMemberIsComparedIfAPIV2ShowsIt, because API v1 of the same edition does not show it, and the state does not show changes by people.
+func TestTheRoleOfAMemberIsComparedIfAPIV2ShowsIt(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
 	unseen := []planner.NotCompared{{
@@ -384,7 +384,7 @@ func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
 	}
 }
 
-// TestTheCommunityEditionCannotRemoveMembers: its lists do not show what the request needs.
+// TestTheCommunityEditionCannotRemoveMembers, because its lists do not show the ID that the request needs.
 func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
@@ -400,8 +400,8 @@ func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 	}
 }
 
-// TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved: an edition that does not find the
-// membership of a user answers as if it were gone.
+// TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved uses an edition that does not find the
+// membership of a user, and answers as if it were gone.
 func TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -417,8 +417,8 @@ func TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved(t *testing.T) {
 	}
 }
 
-// TestAGuestIsNoAssignee: the service takes guests out of assignees without an error. It is said before, and nothing is sent for them.
-func TestAGuestIsNoAssignee(t *testing.T) {
+// TestAGuestCannotBeAssigned, because the service silently drops guests from assignees. The plan reports them, and they are not sent.
+func TestAGuestCannotBeAssigned(t *testing.T) {
 	t.Parallel()
 	const items = `work_items: [{key: a, name: A, assignees: [bob@example.com, eve@example.com]}, {key: b, name: B, assignees: [eve@example.com]}]}]}`
 	const why = "the service accepts no guest of project/web as assignees: give eve@example.com the role member, or leave them out"
@@ -446,7 +446,7 @@ func TestAGuestIsNoAssignee(t *testing.T) {
 	}
 }
 
-// TestAnAssigneeThatTheServiceLeavesOutIsSentOnce: nothing tells that the assignee is a guest. It is no update, and not sent until something changes.
+// TestAnAssigneeThatTheServiceLeavesOutIsSentOnce: the plan cannot know that the assignee is a guest. The assignee is sent again only after a change.
 func TestAnAssigneeThatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Observed})

@@ -18,7 +18,7 @@ import (
 
 const hook = `{version: 1, webhooks: [{name: CI, url: "https://ci.example.com/plane", secret_file: keys/deep/ci.key}]}`
 
-// secret is what is in the file of hook; there is false where there is no file.
+// secret returns the contents of the file of hook; there is false if there is no file.
 func (s *service) secret(t *testing.T) (text string, there bool) {
 	t.Helper()
 	name := filepath.Join(s.dir, "keys", "deep", "ci.key")
@@ -36,7 +36,7 @@ func (s *service) secret(t *testing.T) (text string, there bool) {
 	return string(data), true
 }
 
-func TestASecretComesIntoItsFileOnce(t *testing.T) {
+func TestASecretIsWrittenToItsFileOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	made := s.apply(t, applying{manifest: hook})
@@ -58,7 +58,7 @@ func TestASecretComesIntoItsFileOnce(t *testing.T) {
 	}
 }
 
-func TestAFileForASecretIsForItsOwnerAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadTheFileOfASecret(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	folder := filepath.Join(s.dir, "keys", "deep")
@@ -108,7 +108,7 @@ func TestALostSecretIsReportedUntilItsFileExists(t *testing.T) {
 				s.replying = func(_ *http.Request, row map[string]any) { delete(row, "secret_key") }
 			default:
 				s.replying = func(req *http.Request, _ map[string]any) {
-					if req.Method == http.MethodPost { // somebody took the folder away
+					if req.Method == http.MethodPost { // the folder disappears
 						_ = os.RemoveAll(filepath.Join(s.dir, "keys"))
 					}
 				}
@@ -144,7 +144,7 @@ func TestALostSecretIsReportedUntilItsFileExists(t *testing.T) {
 	}
 }
 
-func TestASecretWithSignsThatNoSecretHasIsNotKept(t *testing.T) {
+func TestASecretWithControlCharactersIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, sign := range map[string]string{
 		"a line end": "\n", "a carriage return": "\r", "a tab": "\t", "a null": "\x00", "an escape": "\x1b[2J", "a line separator": "\u2028", "a next line": "\u0085",
@@ -186,7 +186,7 @@ func TestNoFileIsWrittenForTheSecretOfAnObjectThatIsNotCreated(t *testing.T) {
 	}
 }
 
-func TestASecretIsNotAskedForIfItsFileExists(t *testing.T) {
+func TestNoNewSecretIsRequestedIfTheFileExists(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	late := s.apply(t, applying{manifest: hook, file: func() {
@@ -202,7 +202,7 @@ func TestASecretIsNotAskedForIfItsFileExists(t *testing.T) {
 	}
 }
 
-// secretOfTheService is what the service checks with.
+// secretOfTheService returns the valid secret of the service.
 func (s *service) secretOfTheService() string {
 	for _, row := range s.Rows("webhook") {
 		text, _ := row["secret"].(string)
@@ -211,7 +211,7 @@ func (s *service) secretOfTheService() string {
 	return ""
 }
 
-// withoutSecret is a service with the webhook, whose file is gone.
+// withoutSecret returns a service with the webhook, whose file is gone.
 func withoutSecret(t *testing.T) *service {
 	t.Helper()
 	s := newService(t, resource.V2)
@@ -225,7 +225,7 @@ func withoutSecret(t *testing.T) *service {
 	return s
 }
 
-func TestALostSecretIsReplacedIfThatIsAskedFor(t *testing.T) {
+func TestALostSecretIsReplacedOnRequest(t *testing.T) {
 	t.Parallel()
 	s := withoutSecret(t)
 	former := s.secretOfTheService()
@@ -251,7 +251,7 @@ func TestALostSecretIsReplacedIfThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing any more after so many files.
+// fullDisk is full after some files.
 type fullDisk struct {
 	disk.OS
 
@@ -265,15 +265,15 @@ func (d *fullDisk) Create(path string) (disk.File, error) {
 	return d.OS.Create(path) //nolint:wrapcheck // it stands for the disk
 }
 
-// TestNoFileHoldsASecretThatIsNotTheServices crosses the request for a new secret with what can go wrong.
-func TestNoFileHoldsASecretThatIsNotTheServices(t *testing.T) {
+// TestNoFileHoldsAnInvalidSecret combines the request for a new secret with possible faults.
+func TestNoFileHoldsAnInvalidSecret(t *testing.T) {
 	t.Parallel()
 	cut := sandboxtest.Break{Cut: true}
 	for name, tt := range map[string]struct {
 		fault   sandboxtest.Fault
 		kill    bool
-		space   int  // files that the disk takes; 0 = any
-		asked   bool // the service gets the request
+		space   int  // files before the disk is full; 0 = never full
+		asked   bool // the service receives the request
 		inDoubt bool // the next run says that the secret may have changed
 	}{
 		"no secret is kept if the run is killed before the request arrives":        {fault: sandboxtest.Fault{Before: cut}, kill: true, inDoubt: true},
@@ -332,14 +332,14 @@ func TestNoFileHoldsASecretThatIsNotTheServices(t *testing.T) {
 	}
 }
 
-// kept is what is in the file of hook, if it is there.
+// kept returns the contents of the file of hook, if it exists.
 func (s *service) kept(t *testing.T) string {
 	t.Helper()
 	text, _ := s.secret(t)
 	return text
 }
 
-func TestASecretThatMayHaveChangedIsMissingUntilAnotherOneIsAskedFor(t *testing.T) {
+func TestASecretThatMayHaveChangedIsMissingUntilANewOneIsRequested(t *testing.T) {
 	t.Parallel()
 	s := withoutSecret(t)
 	s.apply(t, applying{manifest: hook, newSecrets: true, fault: func(req *http.Request, _ run) sandboxtest.Fault {

@@ -21,7 +21,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// header begins a manifest whose project has these work items.
+// header is the beginning of a manifest whose project has the following work items.
 const header = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandboxtest.ProjectWeb + "\n    identifier: WEB\n    work_items:\n"
 
 const oneItem = header + "      - {key: a, name: Item A}\n"
@@ -31,7 +31,7 @@ func (s *service) named(kind, name string) int {
 	return len(slices.DeleteFunc(s.Rows(kind), func(r map[string]any) bool { return r["name"] != name }))
 }
 
-// itemA is how the step of the one item ended.
+// itemA returns the result of the step of the item.
 func (a applied) itemA(t *testing.T) executor.StepResult {
 	t.Helper()
 	for _, r := range a.Steps {
@@ -43,7 +43,7 @@ func (a applied) itemA(t *testing.T) executor.StepResult {
 	return executor.StepResult{}
 }
 
-// always gives the requests that the write is a fault.
+// always returns a function that gives every matching request a fault.
 func always(w write, f sandboxtest.Fault) func(*http.Request, run) sandboxtest.Fault {
 	return func(req *http.Request, _ run) sandboxtest.Fault {
 		if w.is(req) {
@@ -53,7 +53,7 @@ func always(w write, f sandboxtest.Fault) func(*http.Request, run) sandboxtest.F
 	}
 }
 
-func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *testing.T) {
+func TestACreateWithALostAnswerIsRecoveredInTheSameRunIfALookupIsPossible(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		trouble
@@ -103,7 +103,7 @@ func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
 	}
 }
 
-func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
+func TestACreateIsNotSentAgainWhileLookupsFail(t *testing.T) {
 	t.Parallel()
 	for name, looking := range map[string]sandboxtest.Break{
 		"a create is not sent again if the look-up loses its connection":             {Cut: true},
@@ -140,7 +140,7 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 	}
 }
 
-func TestACreateThatNoLookUpCanFindIsNeverSentAgain(t *testing.T) {
+func TestACreateThatNoLookupCanFindIsNeverSentAgain(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
 		"a create that was done is not sent again":     {After: sandboxtest.Break{Cut: true}},
@@ -164,7 +164,7 @@ func TestACreateThatNoLookUpCanFindIsNeverSentAgain(t *testing.T) {
 	}
 }
 
-// replay sends a request whose body was read once more, as if by another client.
+// replay sends a request again, whose body was read, like another client.
 func (s *service) replay(req *http.Request, body []byte) {
 	again := req.Clone(req.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))
@@ -233,7 +233,7 @@ func TestAMemberMissingFromTheAnswerIsReported(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
 			r := s.apply(t, applying{manifest: header + tt.items})
-			if tt.api == resource.V1 { // the plan knows who is in the project
+			if tt.api == resource.V1 { // the plan knows the members of the project
 				if len(r.warnings())+len(r.failed()) > 0 || r.plan.Summary.Blocked != 1 {
 					t.Errorf("%v %q %+v", r.warnings(), r.failed(), r.plan.Summary)
 				}
@@ -294,7 +294,7 @@ func TestALackOfPermissionFailsOneStepOnly(t *testing.T) {
 
 func TestTheDialectOfTheServiceIsLearnedFromOneRefusal(t *testing.T) {
 	t.Parallel()
-	// Initech has no requests yet, so nothing shows before which names the service uses.
+	// Initech has no requests yet, so no answer shows in advance which names the service uses.
 	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandboxtest.CustomerInitech +
 		"\n    requests:\n      - {key: a, title: A, description: First.}\n      - {key: b, title: B}\n"
 	for name, tt := range map[string]struct {
@@ -378,8 +378,8 @@ func TestUnsupportedKindsAreNotPossibleAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-// TestAListIsNotMistakenForAProbe plans a new project beside others: in one of them
-// is found out what the edition has, while all that it has is read for itself.
+// TestAListIsNotMistakenForAProbe plans a new project beside others: probes in one of them
+// show the edition's kinds, while its objects are read too.
 func TestAListIsNotMistakenForAProbe(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -400,8 +400,8 @@ projects:
 	}
 }
 
-// TestAKindThatTurnsOutToBeUnsupportedIsLeftOut: a route that only a create finds to
-// be missing costs what it would have made and the fields that name it, no more.
+// TestAKindThatTurnsOutToBeUnsupportedIsLeftOut: if only a create shows that a route is
+// missing, its objects and the fields that refer to them are left out, and nothing else.
 func TestAKindThatTurnsOutToBeUnsupportedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
@@ -435,8 +435,8 @@ projects:
 	}
 }
 
-// TestAForbiddenProbeTellsNothing: the neighbour may be a project of others.
-func TestAForbiddenProbeTellsNothing(t *testing.T) {
+// TestAForbiddenProbeShowsNothing, because the probed project may belong to others.
+func TestAForbiddenProbeShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
 	probes := 0

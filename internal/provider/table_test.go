@@ -26,8 +26,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// suffers says whether the n-th write of a scene is to suffer the i-th of so many faults: a few do, each has a fault of its own, or all
-// have every fault.
+// suffers reports whether the n-th write of a scene gets the i-th of so many faults: a few writes do, each has its own fault, or all
+// get every fault.
 func (sc scene) suffers(name string, n, i, count int) bool {
 	one := i == (n*7+len(name))%count
 	return sample.Of(
@@ -37,17 +37,17 @@ func (sc scene) suffers(name string, n, i, count int) bool {
 	)
 }
 
-// scene is a run each of whose writes is to suffer, and those that went before it.
+// scene is a run whose writes get faults, with the runs before it.
 type scene struct {
 	setup     []string
 	text      string
 	api       resource.API
 	prune     bool
 	forgetful bool // the state is lost before
-	late      bool // so late that every cycle is over
+	late      bool // at a time when every cycle is over
 }
 
-// scenes are runs that together make every write that a plan can have.
+// scenes returns runs that together make every possible write.
 func scenes(t *testing.T) map[string]scene {
 	t.Helper()
 	s := newService(t, resource.V1)
@@ -85,26 +85,26 @@ func scenes(t *testing.T) map[string]scene {
 	return all
 }
 
-// pastCycle is a cycle that is over before it is made: it is filled first, and gets its dates then.
+// pastCycle is a cycle in the past: it gets its items before its dates.
 const pastCycle = `{version: 1, projects: [{key: old, identifier: OLD, name: Old, cycle_view: true, cycles: [{key: s, name: S, start_date: 2024-01-01, end_date: 2024-01-12}],
 	work_items: [{name: A, cycle: s}, {name: B, cycle: s}]}]}`
 
-// writeFault is what happens at one write of a run.
+// writeFault is a fault at one write of a run.
 type writeFault struct {
 	trouble
 
 	api    resource.API
-	moment moment // when the process dies by itself
+	moment moment // when the process dies on its own
 }
 
-// moment is a place in what a run writes down.
+// moment is a position in the journal of a run.
 type moment int
 
 const (
 	never     moment = iota
 	announced        // the intent is on the disk, and nothing was sent
-	answered         // the answer came, and is not written down
-	recorded         // the outcome is written down
+	answered         // the answer was received, and is not recorded
+	recorded         // the outcome is recorded
 )
 
 func faultsOfWrites() map[string]writeFault {
@@ -136,13 +136,13 @@ func faultsOfWrites() map[string]writeFault {
 	return all
 }
 
-// at gives the fault of the n-th write of a run, and counts them.
+// at counts the writes of a run, and returns the fault of the n-th.
 func (w writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
 	var mu sync.Mutex
 	return func(req *http.Request, now run) sandboxtest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
-		if req.Method == http.MethodGet || w.undetectable(w.api, req.URL.Path) { // which comes n-th is not certain
+		if req.Method == http.MethodGet || w.undetectable(w.api, req.URL.Path) { // their order is not fixed
 			return sandboxtest.Fault{}
 		}
 		if *count++; *count != n || w.moment != never {
@@ -158,7 +158,7 @@ func (w writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.F
 	}
 }
 
-// run is one that suffers at its n-th write.
+// run makes a run with a fault at its n-th write.
 func (w writeFault) run(n, workers, retries int) applying {
 	count := 0
 	a := applying{workers: workers, retries: retries, fault: w.at(n, &count), killed: w.killed || w.moment != never}
@@ -176,7 +176,7 @@ func (w writeFault) run(n, workers, retries int) applying {
 	return a
 }
 
-// mortal is a journal of a run that dies at a step; what is dead writes nothing down.
+// mortal is a journal of a run that dies at a step, and records nothing afterwards.
 type mortal struct {
 	executor.Journal
 	run
@@ -228,18 +228,18 @@ func (m *mortal) die() {
 	m.kill()
 }
 
-// stage is a service on which a scene can be played again and again.
+// stage is a service on which a scene can be repeated.
 type stage struct {
 	scene
 
-	folder string   // what is there before
-	writes []string // that are made if nothing goes wrong
-	all    []string // what is there in the end
+	folder string   // the contents before
+	writes []string // writes of a run without faults
+	all    []string // the contents in the end
 	state  map[resource.Address]string
 	made   map[resource.Address]bool
 }
 
-// open gives a service as it is before the scene.
+// open returns a service in the state before the scene.
 func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 	t.Helper()
 	dir := t.TempDir()
@@ -260,7 +260,7 @@ func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 	return s
 }
 
-// run is one more run of the scene.
+// run makes one more run of the scene.
 func (st *stage) apply(t *testing.T, s *service, a applying) applied {
 	t.Helper()
 	a.manifest, a.prune, a.grace = st.text, st.prune, provider.DefaultGrace
@@ -306,8 +306,8 @@ func (sc scene) prepare(t *testing.T) *stage {
 	return st
 }
 
-// TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd lets every write of every scene suffer, and wants
-// the runs that follow to end where one without trouble ends.
+// TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd gives every write of every scene a fault, and checks that
+// the following runs reach the end of a run without faults.
 func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
 	what := faultsOfWrites()
@@ -337,7 +337,7 @@ func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 	}
 }
 
-// TestACycleThatIsFilledGetsItsDatesInTheNextRun kills the process between the two.
+// TestACycleThatIsFilledGetsItsDatesInTheNextRun if the process dies between the two steps.
 func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	t.Parallel()
 	st := scene{api: resource.V1, text: pastCycle, late: true}.prepare(t)
@@ -357,13 +357,13 @@ func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	})
 }
 
-// suffer plays the scene with a writeFault at its n-th write, and runs again
-// until nothing is left to do. Variants tell how many workers and retries there
-// are, what the service refuses, and whether the second run suffers too.
+// suffer plays the scene with a fault at its n-th write, and runs again
+// until nothing is left to do. Variants differ in the number of workers and retries,
+// in the refusals of the service, and in whether the second run gets a fault too.
 func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	t.Helper()
 	unique, retries := sandboxtest.UniqueAlways, 0
-	if variant%2 == 1 && !m.unrefused() { // one that refuses nothing doubles what it carries out late, or does and denies
+	if variant%2 == 1 && !m.unrefused() { // a service that refuses nothing doubles requests that it carries out late, or carries out and denies
 		unique = sandboxtest.UniqueNever
 	}
 	if variant/2%2 == 1 {
@@ -396,7 +396,7 @@ func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 		t.Errorf("what is there (-want +got):\n%s", diff)
 	}
 	state, made := s.remembered(t)
-	for address, record := range st.state { // what was there and was to be there may be as the manifest wants it without any word of it
+	for address, record := range st.state { // an object that existed before may match the manifest without an entry in the state
 		if _, _, _, members := address.ParseMembership(); state[address] == "" && !members && !st.made[address] {
 			state[address] = record
 		}
@@ -404,7 +404,7 @@ func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	if diff := cmp.Diff(st.state, state); diff != "" {
 		t.Errorf("what the state knows (-want +got):\n%s", diff)
 	}
-	for address, was := range st.made { // that a name is the same does not say who made an object
+	for address, was := range st.made { // an equal name does not show who created an object
 		k, _ := resource.Lookup(address.Kind())
 		if made[address] && !was || was && !made[address] && k.HasExternalID && st.api != resource.Documented {
 			t.Errorf("planform made %s: %t", address, was)

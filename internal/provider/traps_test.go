@@ -27,11 +27,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// What a real service was seen to do that loses, doubles or silently drops
-// something, and what planform makes of it. How it reads refusals and lists is
-// tested in package apiclient; what becomes of lost answers, beside this file.
+// Behaviour of a real service that loses, doubles or silently drops
+// something, and how planform handles it. How it reads refusals and lists is
+// tested in package apiclient; lost answers are tested beside this file.
 
-// otherUser makes a request as another program would, and returns the record that it is answered with.
+// otherUser makes a request like another program, and returns the record in the answer.
 func (s *service) otherUser(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
 	return s.as(t, sandbox.Key, method, path, body)
@@ -53,7 +53,7 @@ func (s *service) as(t *testing.T, key, method, path, body string) map[string]an
 	return row
 }
 
-// spy notes what is sent.
+// spy records the requests.
 type spy struct {
 	mu    sync.Mutex
 	paths []string
@@ -74,7 +74,7 @@ func (s *spy) look(req *http.Request, _ run) sandboxtest.Fault {
 	return sandboxtest.Fault{}
 }
 
-// keys are the names that all bodies use.
+// keys returns the names in all bodies.
 func (s *spy) keys() []string {
 	names := map[string]bool{}
 	for _, body := range s.sent {
@@ -85,7 +85,7 @@ func (s *spy) keys() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// unchangedBy runs a manifest once more, which must find nothing to do.
+// unchangedBy applies a manifest once more, which must change nothing.
 func (s *service) unchangedBy(t *testing.T, manifest string) {
 	t.Helper()
 	if r := s.apply(t, applying{manifest: manifest}); r.writes != 0 || len(r.failed()) > 0 || len(r.reasons()) > 0 {
@@ -101,7 +101,7 @@ func at(t *testing.T, l diag.List, code, address string, line int, says string) 
 	}
 }
 
-// hint is what an error says to do about it.
+// hint returns the next step of an error.
 func hint(err error) string {
 	h, ok := errors.AsType[interface {
 		error
@@ -115,7 +115,7 @@ func hint(err error) string {
 
 const cycleIssues = "projects/" + sandboxtest.ProjectWeb + "/cycles/%s/cycle-issues/"
 
-// attempt is one test of the table.
+// attempt is the context of one test of the table.
 type attempt struct {
 	*testing.T
 
@@ -327,7 +327,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		"members that an answer does not show are read, and those taken out are no change": {resource.V1, func(t attempt) {
 			const module = "version: 1\nprojects: [{key: web, identifier: WEB, modules: [{name: M, members: [%s]}]}]\n"
 			had := map[string]any{}
-			t.s.replying = func(req *http.Request, row map[string]any) { // as the running server does
+			t.s.replying = func(req *http.Request, row map[string]any) { // like the real server
 				if members, ok := row["members"].([]any); ok && strings.Contains(req.URL.Path, "/modules/") {
 					for _, m := range members {
 						had[m.(string)] = true //nolint:forcetypeassert // it is a text
@@ -355,7 +355,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Error(w)
 			}
 			t.s.unchangedBy(t.T, text)
-			for _, row := range t.s.Rows("work_item") { // somebody changes it: that is told, and overwritten
+			for _, row := range t.s.Rows("work_item") { // a change by people is reported, and overwritten
 				if row["name"] == "A" {
 					t.s.otherUser(t.T, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
 				}
@@ -383,7 +383,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if len(r.failed()) > 0 || len(t.s.Rows("link")) != 2 {
 				t.Errorf("%q %v", r.failed(), t.s.Rows("link"))
 			}
-			t.s.unchangedBy(t.T, text) // by then the service has taken the author away
+			t.s.unchangedBy(t.T, text) // the service has removed the author in the meantime
 		}},
 		"a label that somebody else created meanwhile is refused and adopted": {resource.V1, func(t attempt) {
 			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
@@ -442,7 +442,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		"a lost create is found although the clock of this machine goes back": {resource.Documented, func(t attempt) {
 			t.s.now = func() time.Time { return time.Unix(1_900_000_000, 0) }
 			first := header + "      - {key: first, name: First}\n"
-			t.s.apply(t.T, applying{manifest: first}) // so that a number is known
+			t.s.apply(t.T, applying{manifest: first}) // so that the plan knows a number
 			t.s.now = func() time.Time { return time.Unix(-1, 0) }
 			text := first + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text, killed: true, fault: always(writes()["create work item"], sandboxtest.Fault{After: sandboxtest.Break{Cut: true}})})
@@ -473,8 +473,8 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 	}
 }
 
-// TestMembersShownByTheServiceCountAsAdded: the answers differ by edition, so that each
-// is held against the list of members where there is one.
+// TestMembersShownByTheServiceCountAsAdded: the answers differ by edition, so each
+// is compared with the list of members if there is one.
 func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 	t.Parallel()
 	const done, notDone = true, false
@@ -535,7 +535,7 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 	}
 }
 
-// findings are what stands in the way of a plan.
+// findings returns the findings of a plan.
 func (s *service) findings(t *testing.T, text string) diag.List {
 	t.Helper()
 	client, done := s.client(t, apiclient.Config{Retries: -1})

@@ -10,12 +10,12 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone: API v2 answers 402 to it.
+// TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone, because API v2 answers 402.
 func TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	for word, tt := range map[string]struct {
 		manifest string
-		address  resource.Address // of what is left out; "" = API v1 makes it
+		address  resource.Address // of the object that is left out; "" = API v1 creates it
 	}{
 		"releases":                       {`releases: [{name: R}]`, "release/r"},
 		"work-item-relation-definitions": {`relation_definitions: [{name: R, outward: a, inward: b}]`, "relation_definition/r"},
@@ -32,7 +32,7 @@ func TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-// TestAFeatureThatIsOffIsSwitchedOnAlthoughItsListIsRefused: until then the service refuses to list it, each feature in its way.
+// TestAFeatureThatIsOffIsSwitchedOnAlthoughItsListIsRefused: the service refuses the list of each feature in another way.
 func TestAFeatureThatIsOffIsSwitchedOnAlthoughItsListIsRefused(t *testing.T) {
 	t.Parallel()
 	const releases, intake = `releases: [{name: R}]`, `projects: [{identifier: WEB, intake: [{name: R}]}]`

@@ -21,7 +21,7 @@ import (
 
 const attaching = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: old, identifier: WEB-1, attachments: [{key: design, file: files/design.pdf}]}]}]}`
 
-// attachments are the files that people see, with the digest of what the store holds.
+// attachments returns the visible files, with the digest of their contents in the store.
 func (s *service) attachments() []string {
 	var list []string
 	for _, r := range s.Rows("attachment") {
@@ -36,7 +36,7 @@ func (s *service) attachments() []string {
 	return list
 }
 
-// attached is the one attachment with some content.
+// attached returns the attachment with some content.
 func attached(end string) []string {
 	sum := sha256.Sum256([]byte("%PDF" + end))
 	return []string{"design.pdf application/pdf " + hex.EncodeToString(sum[:4])}
@@ -118,8 +118,8 @@ func TestAnAttachmentOfOthersStaysBesideAnotherFile(t *testing.T) {
 	}
 }
 
-// TestAfterAnyFaultOfAnUploadThereIsOneAttachment lets each of the requests of an upload, and
-// of a replacement, suffer in each way, and runs again until nothing is left to do.
+// TestAfterAnyFaultOfAnUploadThereIsOneAttachment gives each request of an upload, and
+// of a replacement, each fault, and runs again until nothing is left to do.
 func TestAfterAnyFaultOfAnUploadThereIsOneAttachment(t *testing.T) {
 	t.Parallel()
 	what := faultsOfWrites()
@@ -128,7 +128,7 @@ func TestAfterAnyFaultOfAnUploadThereIsOneAttachment(t *testing.T) {
 	for name, requests := range map[string]int{"upload": 3, "replacement": 4} {
 		for n := 1; n <= requests; n++ {
 			for how, m := range what {
-				if m.moment != never && n > 1 { // it is one step
+				if m.moment != never && n > 1 { // an upload is one step
 					continue
 				}
 				if !sample.Takes(n+len(how), 8) {
@@ -236,7 +236,7 @@ func TestAFileThatChangesAfterThePlanIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAnUploadEndsWhereAnyRequestOfItIsAnsweredWithAnotherProtocol(t *testing.T) {
+func TestAnUploadEndsIfAnAnswerSwitchesTheProtocol(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 3; n++ {
 		s := newService(t, resource.V1)

@@ -14,19 +14,19 @@ import (
 const bugsInProgress = `{version: 1, projects: [{key: web, identifier: WEB, views: [{name: Bugs in progress, description: Now,
   filters: {state: [In Progress, Todo], priority: [urgent, high], assignees: [ada@example.com], labels: [bug]}, display: {group_by: state}}]}]}`
 
-// filtersOfView is what the service has of the one view's filters.
+// filtersOfView returns the filters of the view on the service.
 func (s *service) filtersOfView() map[string]any {
 	filters, _ := s.Rows("project_view")[0]["filters"].(map[string]any)
 	return filters
 }
 
-// viewPath is the path of the one view, as people change it.
+// viewPath is the path for changing the view.
 func (s *service) viewPath() string {
 	return "/api/v2/workspaces/acme/projects/" + sandboxtest.ProjectWeb + "/views/" + s.Rows("project_view")[0]["id"].(string) + "/" //nolint:forcetypeassert // it is a text
 }
 
-// TestFiltersOfAViewAreNamesAndTheirOrderIsNoChange: and what planform does not know of them is kept, in every change.
-func TestFiltersOfAViewAreNamesAndTheirOrderIsNoChange(t *testing.T) {
+// TestFiltersOfAViewAreNamesAndTheirOrderIsNotAChange also checks that unknown filters are kept.
+func TestFiltersOfAViewAreNamesAndTheirOrderIsNotAChange(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	a := s.apply(t, applying{manifest: bugsInProgress})
@@ -42,7 +42,7 @@ func TestFiltersOfAViewAreNamesAndTheirOrderIsNoChange(t *testing.T) {
 		t.Error(again.plan.Steps[0].Changes())
 	}
 
-	// Somebody adds what planform does not know, and changes what it does.
+	// A person adds a filter that planform does not know, and changes one that it knows.
 	body := `{"filters":{"priority":["low"],"labels":["` + ids[0].(string) + `"],"target_date":["2031-01-01;after"]},"display_filters":{"group_by":"state","sub_issue":true}}` //nolint:forcetypeassert // see above
 	s.otherUser(t, http.MethodPatch, s.viewPath(), body)
 	back := s.apply(t, applying{manifest: bugsInProgress})
@@ -63,8 +63,8 @@ func TestFiltersOfAViewAreNamesAndTheirOrderIsNoChange(t *testing.T) {
 	}
 }
 
-// TestAServerThatStoresOtherFiltersIsNamed: the reference does not say what they look like.
-func TestAServerThatStoresOtherFiltersIsNamed(t *testing.T) {
+// TestAServerThatStoresOtherFiltersIsReported, because the reference does not document their form.
+func TestAServerThatStoresOtherFiltersIsReported(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	a := s.apply(t, applying{manifest: bugsInProgress, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -85,8 +85,8 @@ func TestAServerThatStoresOtherFiltersIsNamed(t *testing.T) {
 	}
 }
 
-// TestAServerWithOtherKeysOfFiltersIsNamedInEachPlan: what planform cannot find where it put it is never taken for compared.
-func TestAServerWithOtherKeysOfFiltersIsNamedInEachPlan(t *testing.T) {
+// TestAServerWithOtherKeysOfFiltersIsReportedInEachPlan, because filters under other keys cannot be compared.
+func TestAServerWithOtherKeysOfFiltersIsReportedInEachPlan(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	otherKeys := func(req *http.Request) sandboxtest.Fault {

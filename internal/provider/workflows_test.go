@@ -17,7 +17,7 @@ const workflow = `workflows: [{name: Review, states: [{state: Todo, is_default: 
 
 const review = `{version: 1, projects: [{key: web, identifier: WEB, ` + workflow + `}]}`
 
-// reviewed fails unless the service has the workflow once, as the manifest has it.
+// reviewed fails unless the service has the workflow once, as in the manifest.
 func (s *service) reviewed(t *testing.T, a applied) {
 	t.Helper()
 	states, transitions := len(s.Rows("workflow_state")), len(s.Rows("workflow_transition"))
@@ -29,7 +29,7 @@ func (s *service) reviewed(t *testing.T, a applied) {
 	}
 }
 
-// TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates: nothing else tells them apart, not what an answer would have said either.
+// TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates, because nothing else identifies them after a lost answer.
 func TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]func(path string, nth int) bool{
@@ -54,19 +54,19 @@ func TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates(t *testing.T) {
 				return sandboxtest.Fault{}
 			}})
 			s.reviewed(t, a)
-			s.dir = t.TempDir() // and without the state
+			s.dir = t.TempDir() // also without the state
 			s.reviewed(t, s.apply(t, applying{manifest: review}))
 			less := strings.NewReplacer(", In Progress],", "],", `, {from: In Progress, to: Done, approvers: [ada@example.com]}, {from: In Progress, to: Todo}`, "").Replace(review)
 			s.apply(t, applying{manifest: less, prune: true})
-			if left := len(s.Rows("workflow_transition")); left != 3 { // they were adopted, so that they are nobody's to delete
+			if left := len(s.Rows("workflow_transition")); left != 3 { // they were adopted, so they are not pruned
 				t.Errorf("%d transitions are left", left)
 			}
 		})
 	}
 }
 
-// TestAServerThatAttachesNoStateIsNamed: the reference has a body without a state, and the service's own SDK one with a list of them.
-func TestAServerThatAttachesNoStateIsNamed(t *testing.T) {
+// TestAServerThatAttachesNoStateIsReported: the body in the reference has no state, and the body of the service's own SDK has a list of states.
+func TestAServerThatAttachesNoStateIsReported(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	a := s.apply(t, applying{manifest: review, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -85,7 +85,7 @@ func TestAServerThatAttachesNoStateIsNamed(t *testing.T) {
 	}
 }
 
-// TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState: what identifies a transition is a state of its own project, by name.
+// TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState: a state of its own project, by name, identifies a transition.
 func TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState(t *testing.T) {
 	t.Parallel()
 	projects := `projects: [{key: ops, identifier: OPS, ` + workflow + `}, {key: web, identifier: WEB, ` + workflow + `}]}`

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// days are the cycles as they are stored: moments, which stay when the time zone of the project changes.
+// days returns the stored dates of cycles: moments, which do not change with the time zone of the project.
 func (s *service) days() []string {
 	var all []string
 	for _, row := range s.Rows("cycle") {
@@ -24,7 +24,7 @@ func (s *service) days() []string {
 	return all
 }
 
-// TestAChangeOfTheTimeZoneMovesTheDaysOfCycles: the service reads days in the time zone of the project, and stores moments.
+// TestAChangeOfTheTimeZoneMovesTheDaysOfCycles, because the service reads days in the time zone of the project, and stores moments.
 func TestAChangeOfTheTimeZoneMovesTheDaysOfCycles(t *testing.T) {
 	t.Parallel()
 	text := func(zone, more string) string {
@@ -48,8 +48,8 @@ func TestAChangeOfTheTimeZoneMovesTheDaysOfCycles(t *testing.T) {
 		people func(t *testing.T, s *service)
 		then   string
 		drift  []string // fields
-		shown  []string // addresses of what is updated
-		same   bool     // the moments are what they were
+		shown  []string // addresses of updated objects
+		same   bool     // the moments stay the same
 	}{
 		"a time zone that people changed is restored without moving days": {
 			people: func(t *testing.T, s *service) { t.Helper(); change(t, s, "project", `{"timezone": "Asia/Tokyo"}`) },

@@ -249,7 +249,7 @@ func (b *bookkeeping) join(joined map[*memberSet]*Record, s *memberSet, e *membe
 			if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
 				left[was.at] = map[string]bool{}
 			}
-			left[was.at][e.id] = was.at != s.address()
+			left[was.at][e.id] = was.at != s.record.at
 		}
 	}
 	if joined[s] == nil {
@@ -357,7 +357,7 @@ func (b *bookkeeping) recordSources() {
 	}
 	for _, s := range b.memberships.sets {
 		if b.sourcesKnown(s) {
-			setSources(s.address(), b.memberships.sourcesOf(s))
+			setSources(s.record.at, b.memberships.sourcesOf(s))
 		}
 	}
 	if len(b.in.OtherSources) == 0 {

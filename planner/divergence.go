@@ -196,10 +196,7 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 // findExtraMembers lists what is in more containers than the manifest says, or related to more, as far as that was read. People are
 // members of what they like.
 func (di *divergences) findExtraMembers() {
-	known := map[edge]bool{}
-	for e := range di.memberships.wanted {
-		known[e] = true
-	}
+	seen := map[edge]bool{}
 	add := func(kind *resource.Kind, c Container, members []string) {
 		m := kind.Membership
 		for _, id := range members {
@@ -211,13 +208,10 @@ func (di *divergences) findExtraMembers() {
 				}
 			}
 			pair := edge{kind.Name, c.ID, id}
-			if on == nil || known[pair] || resource.MustLookup(m.Member).Section == "" {
+			if _, wanted := di.memberships.wanted[pair]; on == nil || wanted || seen[pair] || resource.MustLookup(m.Member).Section == "" {
 				continue
 			}
-			known[pair] = true
-			if m.Inverse != "" { // a relation shows on both sides
-				known[edge{m.Inverse, id, c.ID}] = true
-			}
+			seen[pair], seen[edge{m.Inverse, id, c.ID}] = true, true // a relation shows on both sides
 			di.extra = append(di.extra, ExtraMember{kind, on, other})
 		}
 	}

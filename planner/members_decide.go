@@ -59,18 +59,17 @@ func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 	if ends {
 		de.addShown()
 	}
+	leaving, probes := de.leavingSets(), map[*resource.Kind]Read{}
 	for _, s := range memberships.sets {
 		for _, e := range s.wanted {
-			de.decideWanted(s, e)
+			de.decide(s, e)
 		}
 	}
-	leaving := de.leavingSets()
 	for _, s := range leaving {
 		for _, e := range s.unwanted {
-			de.decideUnwanted(s, e)
+			de.decide(s, e)
 		}
 	}
-	probes := map[*resource.Kind]Read{}
 	de.service.each(len(leaving), func(i int) { leaving[i].stuck = !de.canRemove(probes, leaving[i]) })
 	return de
 }
@@ -142,7 +141,7 @@ func (de *decisions) addShown() {
 		for _, c := range de.where[edge{kind: kind.Name, member: id}] {
 			s := de.sets[edge{kind: kind.Name, container: c.ID}]
 			if s == nil {
-				record := de.records.recordAt(c.Address.Members(kind.Membership.Plural(), 1))
+				record := de.records.recordOf(kind, c.Address)
 				s = &memberSet{kind: kind, object: noObject, container: c, record: record}
 				s.params = de.memberships.paramsOf(kind, de.objects.within(n.by, n.field.to), c.ID)
 			}
@@ -208,32 +207,23 @@ func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
 	return byContainer
 }
 
-// decideWanted decides about an edge that the manifest wants.
-func (de *decisions) decideWanted(s *memberSet, e *member) {
+// decide decides about an edge, and notes what becomes of it beside a step.
+func (de *decisions) decide(s *memberSet, e *member) {
 	f := edgeFacts{}
 	if !e.declaredByInverse {
 		f = de.factsOf(s, e)
 		e.verdict = f.decide()
 	}
+	if e.verdict.drift && (e.wish != here || f.seen == shownOut) { // else the attribute changed, which its step says
+		de.noteDrift(de.strictest(e), e.verdict)
+	}
 	switch path := s.kind.Membership.Path(); {
-	case f.seen == shownOut:
-		de.absent[e.by.ref], de.absent[e.also.ref] = true, true
-		if e.verdict.drift {
-			de.noteDrift(de.strictest(e), e.verdict)
-		}
-	case s.gap != gapReason{} && (e.verdict.gap || e.declaredByInverse):
-		de.gaps.add(e.by.object, path, path, s.gap)
-	}
-}
-
-// decideUnwanted decides about an edge that the manifest does not want.
-func (de *decisions) decideUnwanted(s *memberSet, e *member) {
-	f := de.factsOf(s, e)
-	if e.verdict = f.decide(); e.verdict.drift {
-		de.noteDrift(e.by, e.verdict)
-	}
-	if e.verdict.forget {
+	case e.verdict.forget:
 		s.forgotten = append(s.forgotten, e.id)
+	case e.wish == here && f.seen == shownOut:
+		de.absent[e.by.ref], de.absent[e.also.ref] = true, true
+	case e.wish == here && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
+		de.gaps.add(e.by.object, path, path, s.gap)
 	}
 }
 
@@ -242,16 +232,19 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 	m := s.kind.Membership
 	f := edgeFacts{
 		wish: e.wish, prior: de.standing(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: de.in.Prune,
-		wants: e.attribute, onDrift: de.policyOf(de.strictest(e)),
+		wants: e.attribute,
 	}
-	switch {
-	case e.wish == here:
+	if on := de.strictest(e).object; on != nil {
+		f.onDrift = de.in.onDrift(on)
+	}
+	switch e.wish { //nolint:exhaustive // the others need no more facts
+	case here:
 		f.moved = f.seen == shownOut && m.Exclusive && e.id != "" && de.wasMoved(s, e.id)
 		if prior, _ := s.recorded(); m.Attribute != nil {
 			f.shows, f.applied = de.memberships.shownAttribute(s, e), prior.Values[AttributeKey(m.Attribute, e.id)]
 		}
 		return f
-	case e.wish == nowhere:
+	case nowhere:
 		in := de.where[edge{kind: s.kind.Name, member: e.id}]
 		f.moved = f.prior == noRecord && de.wasMoved(s, e.id)
 		f.inOther = slices.ContainsFunc(in, func(other Container) bool { return other.ID != s.container.ID })
@@ -299,8 +292,8 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 	if prior.has(e.id) || m.Inverse == "" {
 		return prior.standing(e.id)
 	}
-	inverse := resource.MustLookup(m.Inverse).Membership // the other object of a relation may have declared it
-	other := de.records.recordAt(de.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Plural(), 1))
+	// The other object of a relation may have declared it.
+	other := de.records.recordOf(resource.MustLookup(m.Inverse), de.objects.addressOf(serviceID{m.Member, e.id}))
 	return other.record.standing(s.container.ID)
 }
 
@@ -342,9 +335,6 @@ func (de *decisions) prunable(r *memberRecord, a resource.Address) bool {
 
 // countOrphaned counts the memberships that pruning would end, as far as the state tells, but not those that end with an object.
 func (de *decisions) countOrphaned() (n int) {
-	if len(de.records.all) == 0 {
-		return 0
-	}
 	for address, r := range de.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
 		_, wanted := de.objects.indexOf(address)
@@ -361,11 +351,7 @@ func (de *decisions) countOrphaned() (n int) {
 			if de.objects.isDeletedOrHidden(de.objects.addressOf(serviceID{r.kind.Membership.Member, id})) {
 				continue
 			}
-			w := de.wishOf(s, id)
-			if w.wish != silent {
-				continue
-			}
-			if f := de.factsOf(s, &member{id: id}); f.decide().orphaned {
+			if f := de.factsOf(s, &member{id: id}); de.wishOf(s, id).wish == silent && f.decide().orphaned {
 				n++
 			}
 		}
@@ -401,12 +387,4 @@ func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) boo
 	}
 	a := de.service.ask(read)
 	return !a.Unsupported && !a.NotFound
-}
-
-// policyOf returns the policy about drift of a declaration.
-func (de *decisions) policyOf(d declaration) OnDrift {
-	if d.object == nil {
-		return ""
-	}
-	return de.in.onDrift(d.object)
 }

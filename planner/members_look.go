@@ -1,81 +1,65 @@
 package planner
 
-import "github.com/planform/planform/internal/resource"
+import (
+	"sync"
 
-// question asks for the containers that have an object: its field names none, or the container that its field names does not have it.
-type question struct {
-	by     declaration
-	member string // ID
-	field  *refField
-	within objectID
-	none   bool // the field names none
-}
+	"github.com/planform/planform/internal/resource"
+)
 
-// lookElsewhere answers questions by the containers that were read, and by those that no manifest names.
+// lookElsewhere finds the containers of each object whose field is null, and of each object that is not in the one container that it is to
+// be in: among the containers that were read, then in those where the state has the object, then in all.
 func (de *decisions) lookElsewhere() {
-	questions := de.questions()
-	if len(questions) == 0 {
-		return
-	}
-	for _, s := range de.memberships.sets {
-		if s.known && s.kind.Membership.On != s.kind.Membership.Container {
-			de.see(s.kind, s.container, s.list)
+	seeRead := sync.OnceFunc(func() {
+		for _, s := range de.memberships.sets {
+			if s.known && s.kind.Membership.On != s.kind.Membership.Container {
+				de.see(s.kind, s.container, s.list)
+			}
 		}
-	}
+	})
 	type place struct {
 		via    *resource.Kind
 		within objectID
 	}
 	read := map[place]gapReason{}
-	for _, q := range questions {
-		via := q.field.membership
-		if !q.none {
-			for _, record := range de.records.byMember[edge{kind: via.Name, member: q.member}] { // most are where they were
-				if c, params := de.refs.containerAt(record.container); c.ID != "" && !de.looked[edge{kind: via.Name, container: c.ID}] {
-					de.see(via, c, listMembers(de.analysis, via, params))
-				}
-			}
-			if len(de.where[edge{kind: via.Name, member: q.member}]) > 0 {
-				continue
-			}
-		}
-		at := place{via, q.within}
-		why, done := read[at]
+	seeAll := func(t *refField, within objectID) gapReason {
+		why, done := read[place{t.membership, within}]
 		if !done {
 			var all []listedContainer
-			all, why, _ = de.memberships.containersIn(q.field, q.within)
+			all, why, _ = de.memberships.containersIn(t, within)
 			for _, c := range all {
-				de.see(via, c.container, c.list)
+				de.see(t.membership, c.container, c.list)
 			}
-			read[at] = why
+			read[place{t.membership, within}] = why
 		}
-		path := q.by.value.Field.Path()
-		switch {
-		case why.why == "":
-			de.contained[q.by.value] = q.none
-		case q.none || why == expensive:
-			de.gaps.add(q.by.object, path, path, why)
-		}
+		return why
 	}
-}
-
-// questions asks for the containers of each object whose field is null, and of each that is not in the one container that it is to be in.
-func (de *decisions) questions() (all []question) {
 	for _, n := range de.memberships.cleared {
-		by := declaration{object: de.in.Desired[n.by], value: n.value}
-		all = append(all, question{by, de.objects.states[n.by].id, n.field, de.objects.within(n.by, n.field.to), true})
+		seeRead()
+		why := seeAll(n.field, de.objects.within(n.by, n.field.to))
+		if de.contained[n.value] = why.why == ""; why.why != "" {
+			de.gaps.add(de.in.Desired[n.by], n.value.Field.Path(), n.value.Field.Path(), why)
+		}
 	}
 	for _, s := range de.memberships.sets {
 		if !s.kind.Membership.Exclusive || s.list.state == notSupported || s.list.state == noContainer || de.in.SkipRefresh {
 			continue
 		}
 		for _, e := range s.wanted {
-			if e.id != "" && de.objects.states[e.object].presence == exists && !s.isIn(e) {
-				all = append(all, question{e.by, e.id, s.field, de.objects.within(e.object, s.field.to), false})
+			if e.id == "" || de.objects.states[e.object].presence != exists || s.isIn(e) {
+				continue
+			}
+			seeRead()
+			of, path := edge{kind: s.kind.Name, member: e.id}, s.kind.Membership.Path()
+			for _, r := range de.records.byMember[of] { // most are where they were
+				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.looked[edge{kind: s.kind.Name, container: c.ID}] {
+					de.see(s.kind, c, listMembers(de.analysis, s.kind, params))
+				}
+			}
+			if len(de.where[of]) == 0 && seeAll(s.field, de.objects.within(e.object, s.field.to)) == expensive {
+				de.gaps.add(e.by.object, path, path, expensive)
 			}
 		}
 	}
-	return all
 }
 
 // see notes the members of a container.

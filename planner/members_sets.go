@@ -61,11 +61,6 @@ type member struct {
 	verdict           verdict
 }
 
-// address returns the address of the members in the state.
-func (s *memberSet) address() resource.Address {
-	return s.container.Address.Members(s.kind.Membership.Plural(), 1)
-}
-
 // gatherMembers gathers the wanted members of every container in the order of the manifest.
 func gatherMembers(refs *references, records *memberRecords) *memberships {
 	me := &memberships{
@@ -258,7 +253,7 @@ func (me *memberships) addSet(t *refField, container objectID) *memberSet {
 func (me *memberships) setOf(via *resource.Kind, container objectID) *memberSet {
 	f := &me.objects.states[container]
 	s := &memberSet{kind: via, object: container, container: me.objects.asContainer(container), isNew: f.replaced || f.presence == absent}
-	s.params, s.record = me.objects.params(container), me.records.recordAt(s.address())
+	s.params, s.record = me.objects.params(container), me.records.recordOf(s.kind, s.container.Address)
 	return s
 }
 
@@ -274,7 +269,7 @@ func (me *memberships) nameContainer(s *memberSet, by objectID, ref *resource.Re
 	}
 	within := me.objects.within(by, s.field.to)
 	s.container = me.unlistedContainer(s.field, within, id, text)
-	s.params, s.record = me.paramsOf(s.kind, within, id), me.records.recordAt(s.address())
+	s.params, s.record = me.paramsOf(s.kind, within, id), me.records.recordOf(s.kind, s.container.Address)
 }
 
 // sourcesOf lists the manifests that have the members of a container.

@@ -20,20 +20,14 @@ type memberSteps struct {
 	steps       *steps
 	plan        *Plan
 
-	prerequisites     map[prerequisite]*Step
-	prerequisiteKinds map[string]bool // memberships among whose members some field names people
+	prerequisites map[prerequisite]*Step
 }
 
 // planMembers plans the steps that bring members into containers, that change what members are, and that take members out.
 func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
 	ms := &memberSteps{
 		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
-		plan: plan, prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: map[string]bool{},
-	}
-	for _, k := range resource.Kinds() {
-		for i := range k.Fields {
-			ms.prerequisiteKinds[k.Fields[i].MustBeMemberOf] = true
-		}
+		plan: plan, prerequisites: map[prerequisite]*Step{},
 	}
 	decisions.showDrifts(plan)
 	for _, s := range ms.memberships.sets {
@@ -162,18 +156,15 @@ func (ms *memberSteps) whyNotAdded(s *memberSet) Cause {
 
 // lastDayOf is the day since which the container is over, or "".
 func (ms *memberSteps) lastDayOf(s *memberSet) string {
-	if s.object != noObject {
-		if ms.objects.isClosed(s.object) {
-			return ms.objects.states[s.object].endedOn
-		}
-		return ""
+	if s.object != noObject && ms.objects.isClosed(s.object) {
+		return ms.objects.states[s.object].endedOn
 	}
 	t, within := s.field.to, noObject
 	field, closes := t.kind.Field(t.kind.ClosedAfter)
 	if o := s.container.Within; o != nil {
 		within = ms.objects.index[o]
 	}
-	if !closes || !ms.snapshot.listed(t, within) {
+	if s.object != noObject || !closes || !ms.snapshot.listed(t, within) {
 		return ""
 	}
 	l, _ := ms.snapshot.list(t, within)
@@ -273,13 +264,13 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 // them, or gives them another role there: assignees must be members first. It warns of a step that takes from the credential's own
 // user the role in which planform manages the project.
 func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
-	if step.Action == NotPossible || s.object == noObject || !ms.prerequisiteKinds[s.kind.Name] {
+	if step.Action == NotPossible || s.object == noObject {
 		return
 	}
 	for i := range step.Members.Items {
 		who, m := &step.Members.Items[i], s.kind.Membership
 		ms.prerequisites[prerequisite{s.kind, s.object, who.ID}] = step
-		if who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+		if s.self != "" && who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
 			ms.diags.at(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
 				string(s.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
 		}

@@ -61,6 +61,11 @@ func (mr *memberRecords) recordAt(at resource.Address) *memberRecord {
 	return &memberRecord{at: at}
 }
 
+// recordOf returns the record of the members of a container.
+func (mr *memberRecords) recordOf(kind *resource.Kind, container resource.Address) *memberRecord {
+	return mr.recordAt(container.Members(kind.Membership.Plural(), 1))
+}
+
 // isOpen reports whether a request about the members has no outcome: the record does not tell who is in the container.
 func (r *memberRecord) isOpen() bool { return r.intent != nil }
 
@@ -95,7 +100,7 @@ func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
 // containers that were seen to have the member.
 func (mr *memberRecords) inDoubt(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
 	return mr.doubted[edge{kind.Name, string(r.at), id}] || mr.doubted[edge{kind: kind.Name, member: id}] || r.late ||
-		slices.ContainsFunc(in, func(c Container) bool { return mr.recordAt(c.Address.Members(kind.Membership.Plural(), 1)).late })
+		slices.ContainsFunc(in, func(c Container) bool { return mr.recordOf(kind, c.Address).late })
 }
 
 // settle finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added

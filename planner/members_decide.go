@@ -83,6 +83,12 @@ func (de *decisions) leavingSets() []*memberSet {
 	return sets
 }
 
+// takesBack reports whether the run can end an edge, and does.
+func (de *decisions) takesBack(e edge) bool {
+	s := de.sets[edge{kind: e.kind, container: e.container}]
+	return s != nil && !s.stuck && slices.ContainsFunc(s.leaving(), func(l *member) bool { return l.id == e.member })
+}
+
 // position returns the first place where the manifest excludes a member.
 func (s *memberSet) position() (at diag.Position) {
 	for _, e := range s.unwanted {
@@ -366,7 +372,7 @@ func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) boo
 	get, readable := de.objects.op(s.kind, resource.Get)
 	leaving := s.leaving()
 	if s.list.state != listed || len(leaving) == 0 || !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
-		return true
+		return ok
 	}
 	read, asked := probes[s.kind]
 	if !asked {

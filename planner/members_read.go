@@ -65,7 +65,7 @@ func (me *memberships) findOtherRelations(s *memberSet) {
 				list = listMembers(me.analysis, other, s.params)
 			}
 			if list.has(e.id) {
-				e.other = m.Field
+				e.other, e.replaces = m.Field, []edge{{other.Name, s.container.ID, e.id}, {m.Inverse, e.id, s.container.ID}}
 			}
 		}
 	}

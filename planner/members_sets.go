@@ -56,6 +56,7 @@ type member struct {
 	by, also          declaration // that wants or excludes the edge; also is the one of the other object of a relation
 	attribute         string      // that is wanted; "" = it is not managed
 	other             string      // another relation to the object that excludes this one
+	replaces          []edge      // that relation, from both sides, if the run may take it back
 	declaredByInverse bool        // the other object lists the relation, see [resource.Membership.Inverse]
 	wish              wish
 	verdict           verdict

@@ -21,13 +21,15 @@ type memberSteps struct {
 	plan        *Plan
 
 	prerequisites map[prerequisite]*Step
+	removals      map[edge]*Step
+	replaces      map[*Step][]edge // relations that are taken back before another one is added
 }
 
 // planMembers plans the steps that bring members into containers, that change what members are, and that take members out.
 func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
 	ms := &memberSteps{
 		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
-		plan: plan, prerequisites: map[prerequisite]*Step{},
+		plan: plan, prerequisites: map[prerequisite]*Step{}, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
 	}
 	decisions.showDrifts(plan)
 	for _, s := range ms.memberships.sets {
@@ -39,6 +41,13 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisi
 	}
 	for _, s := range decisions.leavingSets() {
 		ms.removeMembers(s)
+	}
+	for step, former := range ms.replaces {
+		for _, e := range former {
+			if ms.removals[e] != nil {
+				step.needs = append(step.needs, ms.removals[e])
+			}
+		}
 	}
 	return ms
 }
@@ -63,7 +72,7 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 	for _, e := range s.wanted {
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
-		case e.other != "" && !e.verdict.kept, m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
+		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.decisions.takesBack), m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge:
 			joining = append(joining, e)
@@ -82,6 +91,9 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 			item := ms.member(s, e)
 			item.Value = ms.memberships.newAttribute(s, e)
 			step.Members.Items, objects[i] = append(step.Members.Items, item), e.object
+			if len(e.replaces) > 0 {
+				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
+			}
 		}
 		if cause.exists() {
 			step.block(cause)
@@ -327,6 +339,7 @@ func (ms *memberSteps) removeMembers(s *memberSet) {
 				item.Text = ms.memberships.refs.nameID(m.Member, e.id)
 			}
 			step.Members.Items = append(step.Members.Items, item)
+			ms.removals[edge{s.kind.Name, s.container.ID, e.id}] = step
 		}
 		container := diag.A(resource.MustLookup(m.Container).Noun())
 		switch {

@@ -61,6 +61,44 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	})
 }
 
+// TestAnotherRelationReplacesTheOneThatTheManifestTakesBack takes the former relation out before it adds the other one: the service keeps one
+// relation between two items.
+func TestAnotherRelationReplacesTheOneThatTheManifestTakesBack(t *testing.T) {
+	t.Parallel()
+	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: {%a}}, {key: b, name: B, relations: {%b}}]}]}`
+	with := func(relations [2]string) string {
+		return strings.NewReplacer("%a", relations[0], "%b", relations[1]).Replace(items)
+	}
+	for name, tt := range map[string]struct{ before, after [2]string }{
+		"an item names the other relation":              {[2]string{"relates_to: [b]", ""}, [2]string{"relates_to: [], duplicate: [b]", ""}},
+		"an item names a relation that sorts before":    {[2]string{"relates_to: [b]", ""}, [2]string{"relates_to: [], blocked_by: [b]", ""}},
+		"the other item names the other relation":       {[2]string{"blocking: [b]", ""}, [2]string{"blocking: []", "relates_to: [a]"}},
+		"the other item has the relation the other way": {[2]string{"blocking: [b]", ""}, [2]string{"blocking: []", "blocking: [a]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V1)
+			s.apply(t, applying{manifest: with(tt.before)})
+			if done := s.apply(t, applying{manifest: with(tt.after)}); done.writes != 2 || len(done.failed())+len(done.reasons()) > 0 {
+				t.Errorf("%d writes: %v %v", done.writes, done.failed(), done.reasons())
+			}
+			if again := s.apply(t, applying{manifest: with(tt.after)}); !again.plan.Empty() || again.writes > 0 || len(again.reasons()) > 0 {
+				t.Errorf("again: %d writes, %+v %v", again.writes, again.plan.Summary, again.reasons())
+			}
+		})
+	}
+	t.Run("the other relation is not possible if somebody else made the former one", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, resource.V1)
+		s.apply(t, applying{manifest: with([2]string{"relates_to: [b]", ""})})
+		s.dir = t.TempDir() // the state is lost: who made the relation is not known
+		a := s.apply(t, applying{manifest: with([2]string{"relates_to: [], duplicate: [b]", ""})})
+		if reason := a.reasons()["work_item/web/a#duplicate"]; a.writes > 0 || !strings.Contains(reason, "are already related as relates_to") {
+			t.Error(a.writes, reason)
+		}
+	})
+}
+
 // TestEveryRelationIsAddedOnceSeenAndTakenBack covers all relations of two work items.
 func TestEveryRelationIsAddedOnceSeenAndTakenBack(t *testing.T) {
 	t.Parallel()

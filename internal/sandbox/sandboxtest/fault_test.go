@@ -35,7 +35,7 @@ func over(t *testing.T, ctx context.Context, base, method, path, body string) (*
 	return resp, string(b), err
 }
 
-func TestARequestGoesWrongAsAskedFor(t *testing.T) {
+func TestARequestFailsAsItsFaultSays(t *testing.T) {
 	t.Parallel()
 	half := sandboxtest.Break{Status: http.StatusCreated, Body: `{"half":`}
 	gateway := sandboxtest.Break{Status: http.StatusBadGateway, Header: http.Header{"Retry-After": {"3"}}, Body: "<html>bad gateway</html>"}
@@ -88,7 +88,7 @@ func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatIsHandledLateIsHandledAlthoughTheClientHasGone(t *testing.T) {
+func TestALateRequestIsHandledAfterItsClientIsGone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault  sandboxtest.Fault

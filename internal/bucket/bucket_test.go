@@ -28,7 +28,7 @@ func open(t *testing.T, s *buckettest.Server, address string, other ...string) *
 	return p
 }
 
-func TestABucketKeepsItsConditions(t *testing.T) {
+func TestABucketHasConditionalWrites(t *testing.T) {
 	t.Parallel()
 	s := buckettest.Start(t)
 	p, ctx := open(t, s, "s3://team/teams/web.json"), t.Context()
@@ -76,7 +76,7 @@ func TestABucketKeepsItsConditions(t *testing.T) {
 	}
 }
 
-func TestABucketSaysWhatIsWrong(t *testing.T) {
+func TestAnErrorOfABucketIsExplained(t *testing.T) {
 	t.Parallel()
 	s := buckettest.Start(t)
 	for name, tt := range map[string]struct {
@@ -101,7 +101,7 @@ func TestABucketSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsCheckedFirst(t *testing.T) {
+func TestAnAddressIsCheckedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"s3://bucket":              "s3://BUCKET/KEY",

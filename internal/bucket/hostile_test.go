@@ -143,7 +143,7 @@ func TestNoErrorOfABucketShowsACredential(t *testing.T) {
 	}
 }
 
-func TestABucketSaysWhatAnOddAnswerMeans(t *testing.T) {
+func TestAnOddAnswerOfABucketIsExplained(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		status     int

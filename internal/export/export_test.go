@@ -237,18 +237,18 @@ func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 		fill    bool
 		export  export.Options
 	}{
-		"what the sandbox has from the start": {},
-		"with what takes a request each":      {export: export.Options{With: everything}},
-		"what only a service can hold":        {fill: true},
-		"with its links and comments":         {fill: true, export: export.Options{With: everything}},
-		"one project of two":                  {fill: true, export: export.Options{Projects: []string{"web"}}},
-		"one section":                         {fill: true, export: export.Options{Only: []string{"work_items"}}},
-		"from the community edition":          {service: sandboxtest.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
-		"as the contract has it":              {service: sandboxtest.Options{Answers: sandbox.Contract}},
-		"by small pages":                      {service: sandboxtest.Options{PerPage: 3}, fill: true},
-		"relations by their IDs alone":        {service: sandboxtest.Options{RelationIDs: true}, fill: true, export: export.Options{With: everything}},
-		"by API v2":                           {service: sandboxtest.Options{Edition: sandbox.Cloud}, fill: true, export: export.Options{API: resource.V2, With: everything}},
-		"by an API v2 without pages":          {service: sandboxtest.Options{Edition: sandbox.Cloud, Fault: noPages}, fill: true, export: export.Options{API: resource.V2}},
+		"the seed of the sandbox is exported and applied": {},
+		"with what takes a request each":                  {export: export.Options{With: everything}},
+		"what only a service can hold":                    {fill: true},
+		"with its links and comments":                     {fill: true, export: export.Options{With: everything}},
+		"one project of two":                              {fill: true, export: export.Options{Projects: []string{"web"}}},
+		"one section":                                     {fill: true, export: export.Options{Only: []string{"work_items"}}},
+		"from the community edition":                      {service: sandboxtest.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
+		"as the contract has it":                          {service: sandboxtest.Options{Answers: sandbox.Contract}},
+		"by small pages":                                  {service: sandboxtest.Options{PerPage: 3}, fill: true},
+		"relations by their IDs alone":                    {service: sandboxtest.Options{RelationIDs: true}, fill: true, export: export.Options{With: everything}},
+		"by API v2":                                       {service: sandboxtest.Options{Edition: sandbox.Cloud}, fill: true, export: export.Options{API: resource.V2, With: everything}},
+		"by an API v2 without pages":                      {service: sandboxtest.Options{Edition: sandbox.Cloud, Fault: noPages}, fill: true, export: export.Options{API: resource.V2}},
 	} {
 		if !sample.TakesNamed(name, 3) {
 			continue
@@ -288,8 +288,8 @@ func TestMilestonesOfItemsAreExportedByAPIV2(t *testing.T) {
 	s.hold(s.export(export.Options{})) // API v1 cannot set it
 }
 
-// TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects: lists of projects have it too.
-func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) {
+// TestObjectsThatTheWorkspaceManagesAreExportedOnceAboveItsProjects: lists of projects have it too.
+func TestObjectsThatTheWorkspaceManagesAreExportedOnceAboveItsProjects(t *testing.T) {
 	t.Parallel()
 	const ws = "/api/v2/workspaces/acme/"
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Governed: true})
@@ -314,8 +314,8 @@ func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) 
 	s.hold(dir, e)
 }
 
-// TestWhatTheServiceHasByItselfIsNotExported: every workspace has such a kind of relation.
-func TestWhatTheServiceHasByItselfIsNotExported(t *testing.T) {
+// TestObjectsThatTheServiceMakesItselfAreNotExported: every workspace has such a kind of relation.
+func TestObjectsThatTheServiceMakesItselfAreNotExported(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
 	dir, e := s.export(export.Options{API: resource.V2})
@@ -327,7 +327,7 @@ func TestWhatTheServiceHasByItselfIsNotExported(t *testing.T) {
 	s.hold(dir, e)
 }
 
-func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
+func TestObjectsThatOnlyAPIV2ListsAreExported(t *testing.T) {
 	t.Parallel()
 	const ws = "/api/v2/workspaces/acme/"
 	for noun, tt := range map[string]struct {
@@ -384,7 +384,7 @@ func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
 	}
 }
 
-func TestAReleaseIsExportedWithWhatTheServiceShowsOfIt(t *testing.T) {
+func TestAReleaseIsExportedAsTheServiceShowsIt(t *testing.T) {
 	t.Parallel()
 	const ws = "/api/v2/workspaces/acme/"
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
@@ -615,7 +615,7 @@ func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 }
 
 // The order of a list makes the order of a new workspace; where people changed it, places say it.
-func TestPlacesAreExportedWherePeopleOrderedThings(t *testing.T) {
+func TestTheOrderIsExportedIfPeopleChangedIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	text := func() string {
@@ -696,7 +696,7 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 
 // What the edition lacks is named once. What it lacks above projects alone is said to be of the workspace, and what it lacks below it
 // alone, of projects.
-func TestWhatAnEditionLacksIsNamedOnce(t *testing.T) {
+func TestAKindThatTheEditionLacksIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	without := func(ends ...string) sandboxtest.Options {
 		return sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: func(_, path string) bool {
@@ -892,8 +892,8 @@ func TestRolesAreExported(t *testing.T) {
 		answers sandbox.Answers
 		want    []string
 	}{
-		"where the service shows them":           {sandbox.Contract, []string{eve, ada}},
-		"of guests of the workspace in any case": {sandbox.Observed, []string{eve, "- ada@example.com"}},
+		"roles are exported if the service shows them":            {sandbox.Contract, []string{eve, ada}},
+		"the role of a guest of the workspace is always exported": {sandbox.Observed, []string{eve, "- ada@example.com"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -307,7 +307,7 @@ func within(r *history.Run, a resource.Address) *history.Run {
 	return r
 }
 
-func TestAnUndoRestoresWhatItsRunsFound(t *testing.T) {
+func TestAnUndoRestoresTheValuesBeforeItsRuns(t *testing.T) {
 	t.Parallel()
 	step := func(action planner.Action, address resource.Address, fields ...string) history.Step {
 		s := history.Step{Address: address, Action: action}

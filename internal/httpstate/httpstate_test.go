@@ -115,7 +115,7 @@ func open(t *testing.T, address string, other ...string) *httpstate.Document {
 	return d
 }
 
-func TestADocumentKeepsItsConditions(t *testing.T) {
+func TestADocumentHasConditionalWrites(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"as GitLab serves it": "/api/v4/projects/1/terraform/state/web", "as Terraform asks for it": "/states/web"} {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +410,7 @@ func TestUnlockOfAStateThatNobodyLockedLeavesItFree(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoStateSaysWhatItIs(t *testing.T) {
+func TestAnAnswerThatIsNoStateIsExplained(t *testing.T) {
 	t.Parallel()
 	answers := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -526,7 +526,7 @@ func TestAnAnswerThatDoesNotEndIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAServerSaysWhatIsWrong(t *testing.T) {
+func TestAnErrorOfTheServerIsExplained(t *testing.T) {
 	t.Parallel()
 	s, d := start(t, "/states/web")
 	s.text = []byte(`{"version":4,"serial":3,"resources":[{}]}`)

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-func TestEndsOfLinesBecomeBreaksWhereTheyAreNoMarkup(t *testing.T) {
+func TestLineEndsBecomeBreaksExceptInMarkup(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"App: 1\nPhone: 2\nSystem: 3":             "App: 1\\\nPhone: 2\\\nSystem: 3",

@@ -44,11 +44,10 @@ func verbatim(s string) string {
 	return "<pre><code>" + escapeText.Replace(strings.Trim(s, "\n")+"\n") + "</code></pre>"
 }
 
-// isExcessive reports Markdown for which the parser takes quadratic time or space: hundreds of blocks
-// nested in one line; thousands of link openings, or tens of thousands of brackets and emphasis characters,
-// without an empty line; tables of a hundred thousand cells (every row is as wide as the first); and tens
-// of thousands of lines, each of which can be a block that takes far more memory than bytes. No author
-// writes such a text.
+// isExcessive reports Markdown for which the parser takes quadratic time or space. That holds for hundreds of blocks
+// nested in one line; for thousands of link openings, or tens of thousands of brackets and emphasis characters, without
+// an empty line; for tables of a hundred thousand cells (every row is as wide as the first); and for tens of thousands
+// of lines, because each line can be a block that takes far more memory than its text. No author writes such a text.
 func isExcessive(s string) bool {
 	const (
 		maxNested = 100

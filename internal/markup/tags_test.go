@@ -2,7 +2,7 @@ package markup
 
 import "testing"
 
-func TestTagsAreTextWhereTheyAreToBeShown(t *testing.T) {
+func TestTagsToShowBecomeText(t *testing.T) {
 	t.Parallel()
 	all := IsElement
 	for name, tt := range map[string]struct {

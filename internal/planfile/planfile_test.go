@@ -52,7 +52,7 @@ func changeValue(word string) any {
 	}
 }
 
-func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
+func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
@@ -73,18 +73,18 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high state !Done Todo"),
 			want: []string{`state of work_item/web/a: planned nothing, now "Done" -> "Todo"`},
 		},
-		"somebody did it by hand": {
+		"somebody made the planned change by hand": {
 			saved: plan("work_item/web/a update priority low high", "label/web/x create name - x"), now: plan(),
 			want: []string{
 				"label/web/x: planned create, now nothing",
 				`work_item/web/a: planned update (priority "low" -> "high"), now nothing`,
 			},
 		},
-		"a parent that was to be set afterwards is there already": {
+		"the parent that a later step sets exists already": {
 			saved: plan("work_item/web/a create name - A", "work_item/web/b create name - B", "work_item/web/b update parent - work_item/web/a"),
 			now:   plan("work_item/web/b create name - B parent - work_item/web/a"), done: "work_item/web/a",
 		},
-		"somebody made one of that name": {
+		"somebody created an object with the planned name": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"),
 			want: []string{"label/web/x: planned create, now adopt"},
 		},
@@ -105,55 +105,55 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 				"add members of cycle/web/c: planned work_item/web/a, now work_item/web/c",
 			},
 		},
-		"what is not possible may come and go": {
+		"steps that are not possible may differ": {
 			saved: plan("page/a not_possible", "label/web/x create name - x"), now: plan("page/b not_possible", "label/web/x create name - x"),
 		},
-		"an earlier run did some of it": {
+		"an earlier run did a part of the plan": {
 			saved: plan("label/web/x create name - x", "work_item/web/a update priority low high", "work_item/web/b create name - B", "page/p delete",
 				"cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
 			now:  plan("work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/b,"),
 			done: "label/web/x work_item/web/a cycle/web/c#work_items",
 		},
-		"an earlier run did it, and somebody changed it again": {
+		"an earlier run did a step, and somebody changed the object again": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"), done: "work_item/web/a",
 			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
-		"an earlier run may have done it": {
+		"an earlier run may have done a step": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high"), sent: "work_item/web/a",
 		},
-		"an earlier run may have done it, and somebody changed it": {
+		"an earlier run may have done a step, and somebody changed the object": {
 			saved: plan("work_item/web/a update priority low high name A B"), now: plan("work_item/web/a update priority urgent high name A B"), sent: "work_item/web/a",
 			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
-		"an earlier run may have created it, and something is left": {
+		"an earlier run may have created an object, and some steps are left": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), sent: "work_item/web/a",
 		},
-		"an earlier run did it, and the service dropped a field": {
+		"an earlier run did a step, and the service dropped a field": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), done: "work_item/web/a",
 		},
-		"an earlier run did it, and the manifest changed": {
+		"an earlier run did a step, and the manifest changed": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority high low", "work_item/web/b create name - B"), done: "work_item/web/a",
 			want: []string{
 				`priority of work_item/web/a: planned nothing -> "high", now "high" -> "low"`,
 				"work_item/web/b: planned nothing, now create",
 			},
 		},
-		"an earlier run did it, and the manifest means another object now": {
+		"an earlier run did a step, and the manifest now means another object": {
 			saved: plan("work_item/web/a update:1 priority low high"), now: plan("work_item/web/a update:2 priority low high"), done: "work_item/web/a",
 			want: []string{"id of work_item/web/a: planned 1, now 2"},
 		},
-		"an earlier run did it, and somebody deleted the object": {
+		"an earlier run did a step, and somebody deleted the object": {
 			saved: plan("label/web/x update:1 name x y"), now: plan("label/web/x create name - y"), done: "label/web/x",
 			want: []string{"id of label/web/x: planned 1, now nothing"},
 		},
 		"an earlier run sent a create without an answer": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"), done: "label/web/x",
 		},
-		"somebody else did what an earlier run did not come to": {
+		"somebody did a step that an earlier run had not reached": {
 			saved: plan("label/web/x create name - x", "label/web/y create name - y"), now: plan("label/web/y adopt"), done: "label/web/x",
 			want: []string{"label/web/y: planned create, now adopt"},
 		},
-		"what a project that an earlier run created came with": {
+		"an earlier run created a project with its predefined states": {
 			saved: plan("project/new create name - New", "state/new/Todo create name - Todo"), now: plan("state/new/Todo adopt"), done: "project/new",
 		},
 	} {
@@ -192,7 +192,7 @@ func TestAStalePlanNamesTheFilesThatChanged(t *testing.T) {
 	}
 }
 
-func TestTheHashIsOfTheMeaningAlone(t *testing.T) {
+func TestTheHashCoversOnlyTheEffectsOfAPlan(t *testing.T) {
 	t.Parallel()
 	hash := func(change func(p *planner.Plan, w *planfile.Where)) string {
 		p, w := &planner.Plan{BaseURL: "https://api.plane.so", Workspace: "acme"}, planfile.Where{State: "a"}
@@ -214,7 +214,7 @@ func TestTheHashIsOfTheMeaningAlone(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
+func TestAFileThatIsNoPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme"}, planfile.Where{}))
 	if err != nil {
@@ -245,8 +245,8 @@ func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
 	}
 }
 
-// TestNoStepIsHidden: whoever wrote a plan, people see what it does.
-func TestNoStepIsHidden(t *testing.T) {
+// TestNoStepIsHiddenBehindAnother: whoever wrote a plan, people see what it does.
+func TestNoStepIsHiddenBehindAnother(t *testing.T) {
 	t.Parallel()
 	const deletes = `{"address": "page/a", "action": "create"}, {"address": "page/a", "action": "delete", "continues": true}`
 	for text, want := range map[string]string{
@@ -264,8 +264,8 @@ func TestNoStepIsHidden(t *testing.T) {
 	}
 }
 
-// TestAnEditedPlanIsNoPlan: whatever was edited, also what the hash leaves out.
-func TestAnEditedPlanIsNoPlan(t *testing.T) {
+// TestAnEditedPlanIsRefused: whatever was edited, also what the hash leaves out.
+func TestAnEditedPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme", Notices: diag.List{{Summary: "a notice"}}}, planfile.Where{
 		Manifests: []string{"w.yaml"}, State: "state.json", User: "ada",
@@ -421,7 +421,7 @@ func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type)
 	}
 }
 
-func TestObjectsThatValuesNameAreCalledByTheirNames(t *testing.T) {
+func TestObjectsInValuesHaveNames(t *testing.T) {
 	t.Parallel()
 	web := &resource.Object{Kind: resource.MustLookup("project"), Address: "project/web", Key: "web"}
 	object := func(kind, key, name string) *resource.Object {

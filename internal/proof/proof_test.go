@@ -35,17 +35,17 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		proven      [2]bool // and with what the edition lacks accepted
 		equal       bool
 	}{
-		"all is there": {
+		"everything is equal if the plan has no steps": {
 			in:     proof.Input{Plan: &planner.Plan{}},
 			fields: map[string]proof.Field{"name": {Export: 2, Equal: 2}, "priority": {Export: 1, Equal: 1}},
 			proven: [2]bool{true, true}, equal: true,
 		},
-		"what would be created is missing, with all that it says": {
+		"an object that the plan creates is missing with all its values": {
 			in:          proof.Input{Plan: &planner.Plan{Steps: []*planner.Step{{Kind: two.Kind, Address: two.Address, Object: two, Action: planner.Create}}}},
 			differences: []string{"missing work_item/web/T-2 "},
 			fields:      map[string]proof.Field{"name": {Export: 2, Equal: 1, Missing: 1}},
 		},
-		"what nobody asked for is not compared, and no obstacle": {
+		"a part that nobody asked for is not compared and does not prevent the proof": {
 			in: proof.Input{
 				Plan: &planner.Plan{}, Left: []*resource.Object{comment},
 				Parts: []proof.Part{{Word: "comments", Kinds: []*resource.Kind{comment.Kind}}},
@@ -53,7 +53,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			fields: map[string]proof.Field{"text": {Export: 1, NotCompared: 1}},
 			proven: [2]bool{true, true},
 		},
-		"what the edition lacks is one, unless it is accepted": {
+		"a feature that the edition lacks prevents the proof unless it is accepted": {
 			in: proof.Input{Plan: &planner.Plan{Steps: []*planner.Step{{
 				Kind: two.Kind, Address: two.Address, Object: two, Action: planner.NotPossible, Cause: planner.Cause{Code: planner.Lacks, Objects: "work items"},
 			}}}},
@@ -67,14 +67,14 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			}}},
 			fields: map[string]proof.Field{"priority": {Export: 1, NotCompared: 1}},
 		},
-		"what the service alone has in the projects is additional": {
+		"an object of the projects that only the service has is additional": {
 			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
 				{Kind: one.Kind, Parent: "project/web", Count: 1, Names: []string{"Mine"}},
 				{Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"}},
 			}}},
 			differences: []string{"additional project/web ", "additional project/web "},
 		},
-		"unless the mapping agrees with that, and with how many": {
+		"additional objects are accepted if the mapping agrees with their number": {
 			in: proof.Input{
 				Allows: func(kind, field string, n int) bool {
 					return kind == "label" && field == "" && n <= 1 || kind == "work_item" && n <= 1
@@ -87,13 +87,13 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			differences: []string{"additional project/web ", "additional project/web "},
 			accepted:    []string{"additional.label 1"},
 		},
-		"other projects are none of the export's": {
+		"objects of other projects are not additional": {
 			in: proof.Input{Plan: &planner.Plan{
 				Unmanaged: []planner.Unmanaged{{Kind: resource.MustLookup("project"), Count: 1, Names: []string{"Ours"}}},
 			}},
 			proven: [2]bool{true, true}, equal: true,
 		},
-		"who is in another cycle differs, once": {
+		"an item in another cycle differs once": {
 			in: proof.Input{
 				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
 				Plan: &planner.Plan{
@@ -112,7 +112,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			differences: []string{"differs work_item/web/T-3 cycle"},
 			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
 		},
-		"who is not in a cycle that has ended": {
+		"an item that is missing in an ended cycle differs": {
 			in: proof.Input{
 				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
 				Plan: &planner.Plan{Steps: []*planner.Step{{
@@ -124,7 +124,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			differences: []string{"differs work_item/web/T-3 cycle"},
 			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
 		},
-		"a number that is to be kept is compared": {
+		"a number that must be kept is compared": {
 			in: proof.Input{Numbered: true, Plan: &planner.Plan{
 				Objects: []*resource.Object{one, two},
 				Known:   map[resource.Address]planner.Record{one.Address: {Identifier: "WEB-1"}, two.Address: {Identifier: service}},
@@ -132,7 +132,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			differences: []string{"differs work_item/web/T-2 number"},
 			fields:      map[string]proof.Field{"number": {Export: 2, Equal: 1, Differing: 1}},
 		},
-		"who is not in a cycle that his item names": {
+		"an item that is missing in the cycle that it names differs": {
 			in: proof.Input{
 				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
 				Plan: &planner.Plan{Steps: []*planner.Step{{

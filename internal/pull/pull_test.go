@@ -287,8 +287,8 @@ projects:
 	}
 }
 
-// TestRenamesAndReferencesTogether covers what a name and the references to it do to each other.
-func TestRenamesAndReferencesTogether(t *testing.T) {
+// TestARenameAndAChangedReferenceAreTakenTogether covers what a name and the references to it do to each other.
+func TestARenameAndAChangedReferenceAreTakenTogether(t *testing.T) {
 	t.Parallel()
 	const lists = `version: 1
 projects:
@@ -309,7 +309,7 @@ projects:
 		people        func(w *workspace)
 		left          []string
 	}{
-		"who had what is renamed, and has something else": {
+		"an item gets another label and state while its old ones are renamed": {
 			items("{name: A, state: Review, labels: [Big Bug, huge]}", "{name: B, state: Review}"),
 			strings.NewReplacer("{name: Review, group: started}", "{name: In Review, group: started, key: review}", "{name: Big Bug}", "{name: Big Big Bug, key: big-bug}").Replace(
 				items("{name: A, state: Done, labels: [huge]}", "{name: B, state: In Review}")),
@@ -319,7 +319,7 @@ projects:
 				item(w, "A", map[string]any{"state": w.id("state", "Done"), "labels": []string{w.id("label", "Other")}})
 			}, nil,
 		},
-		"a new name that means something else in the manifest": {
+		"a new name means another object in the manifest": {
 			items("{name: A, labels: []}", "{name: B, labels: [Big Bug]}"),
 			strings.Replace(items("{name: A, labels: [big-bug]}", "{name: B, labels: [big-bug]}"), "{name: Big Bug}", "{name: huge, key: big-bug}", 1),
 			func(w *workspace) {
@@ -327,7 +327,7 @@ projects:
 				item(w, "A", map[string]any{"labels": []string{w.id("label", "huge")}})
 			}, nil,
 		},
-		"a new name that the manifest cannot take": {
+		"the manifest cannot take a new name": {
 			strings.Replace(items("{name: A, state: Todo}", "{name: B, state: Review, priority: low}"), "states: [{name: Review, group: started}]", "states: [{name: &n Review, group: started, description: *n}]", 1),
 			strings.Replace(items("{name: A, state: Review}", "{name: B, state: Review, priority: high}"), "states: [{name: Review, group: started}]", "states: [{name: &n Review, group: started, description: *n}]", 1),
 			func(w *workspace) {
@@ -337,7 +337,7 @@ projects:
 			},
 			[]string{"name of state/web/review is not taken: an alias repeats it"},
 		},
-		"where somebody put what is to be nowhere": {
+		"an item is put into a cycle although the manifest says null": {
 			items("{name: A, cycle: null}", "{name: B, cycle: Sprint One}"),
 			items("{name: A, cycle: Sprint One}", "{name: B, cycle: null}"),
 			func(w *workspace) {

@@ -6,7 +6,7 @@ import (
 	"github.com/planform/planform/internal/sample"
 )
 
-func TestTheVariableSaysHowMuchIsGoneThrough(t *testing.T) { //nolint:paralleltest // it sets a variable of the environment
+func TestTheVariableSelectsTheNumberOfCases(t *testing.T) { //nolint:paralleltest // it sets a variable of the environment
 	for size, want := range map[string]struct{ of, cases, named int }{
 		"":     {1, 25, 25},
 		"each": {2, 100, 100},
@@ -28,7 +28,7 @@ func TestTheVariableSaysHowMuchIsGoneThrough(t *testing.T) { //nolint:parallelte
 	}
 }
 
-func TestAnUnknownSizeIsNotTakenForAnother(t *testing.T) {
+func TestAnUnknownSizePanics(t *testing.T) {
 	t.Setenv(sample.Variable, "every")
 	defer func() {
 		if recover() == nil {

@@ -12,8 +12,8 @@ import (
 func (ks *kinds) describeActivities() {
 	ks.activity = ks.add(&kind{
 		name: "activity",
-		columns: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
-			"project", "workspace", "issue", "issue_comment", "actor"),
+		columns: audit("verb field old_value new_value comment attachments old_identifier new_identifier epoch project workspace " +
+			"issue issue_comment actor"),
 		param: "activity", scope: inItem, oldestFirst: true,
 	})
 }

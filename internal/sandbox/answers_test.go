@@ -82,7 +82,7 @@ func TestTheDocumentedPagesHaveLimits(t *testing.T) {
 	}
 }
 
-func TestWhatIsMadeInOneDialectIsReadInTheOther(t *testing.T) {
+func TestARecordMadeInOneDialectIsReadInTheOther(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/sandbox.db"
 	requests := "customers/" + customerGlobex + "/requests/"
@@ -153,7 +153,7 @@ func TestACredentialIsCheckedFirst(t *testing.T) {
 	}
 }
 
-func TestAddingWhatIsThereIsHarmlessAndWhatIsNotKnownIsRefused(t *testing.T) {
+func TestAddingAMemberTwiceIsHarmlessAndAnUnknownMemberIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, list := range []struct{ path, field, a, b, kind string }{

@@ -16,11 +16,9 @@ import (
 func (ks *kinds) describeAttachments() {
 	ks.attachment = ks.add(&kind{
 		name: "attachment",
-		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source",
-			"size",
-			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment",
-			"page"),
-		hidden:  []string{"signature", "content"},
+		columns: audit("attributes asset entity_type entity_identifier is_deleted is_archived external_id external_source size " +
+			"is_uploaded storage_metadata created_by updated_by user workspace draft_issue project issue comment page"),
+		hidden:  names("signature content"),
 		indexes: []index{uniqueExternalID("attachment", "issue", "Issue")},
 		param:   "attachment", scope: inItem,
 		afterDelete: func(c *call, t *tx, _ row) {

@@ -16,8 +16,10 @@ const (
 type permission int
 
 const (
+	// projectEntity: members of the project read, guests do not write.
+	projectEntity permission = iota
 	// anyone with a key.
-	anyone permission = iota
+	anyone
 	// workspaceWide: members of the workspace read, guests do not write.
 	workspaceWide
 	// workspacePeople: members of the workspace; guests only in other editions.
@@ -32,8 +34,6 @@ const (
 	projectLabels
 	// projectMembers: members of any project read, admins of the project do the rest.
 	projectMembers
-	// projectEntity: members of the project read, guests do not write.
-	projectEntity
 	// projectLite: members of the project, guests too.
 	projectLite
 	// projectKey: like projectEntity, for the project that an identifier names.

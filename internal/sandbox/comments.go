@@ -9,16 +9,16 @@ import (
 func (ks *kinds) describeComments() {
 	ks.comment = ks.add(&kind{
 		name: "comment", failsAtNoObject: true,
-		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
-			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
-		computed: []string{"is_member"},
+		columns: append([]string{"id", "is_member"}, audit("comment_html attachments access external_source external_id edited_at " +
+			"created_by updated_by project workspace description issue actor parent")[1:]...),
+		computed: names("is_member"),
 		indexes:  []index{uniqueExternalID("comment", "project", "Work item comment")},
-		fields: append([]field{
-			{name: "comment_html", check: prose(), initial: "<p></p>"},
-			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
-			{name: "parent", ref: &ks.comment, null: true},
-			{name: "comment_json", check: anything, derived: true}, // no answer shows it
-		}, external()...),
+		fields: bodyFields(externalPair,
+			field{name: "comment_html", check: prose(), initial: "<p></p>"},
+			field{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
+			field{name: "parent", ref: &ks.comment, null: true},
+			field{name: "comment_json", check: anything, derived: true}, // no answer shows it
+		),
 		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if c.community() {

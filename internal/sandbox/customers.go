@@ -11,28 +11,17 @@ import (
 // describeCustomers describes customers.
 func (ks *kinds) describeCustomers() {
 	ks.customer = ks.add(&kind{
-		name: "customer", path: "customers/", hidden: []string{"external_id", "external_source"},
-		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain",
-			"employees", "stage",
-			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
-		computed: []string{"customer_request_count"},
+		name: "customer", path: "customers/", hidden: names("external_id external_source"),
+		columns: audit("name description description_html description_stripped email website_url logo_props domain employees stage " +
+			"contract_status revenue archived_at logo_asset created_by updated_by workspace customer_request_count"),
+		computed: names("customer_request_count"),
 		indexes:  []index{uniqueName("customer", "workspace", "Customer with the same name already exists")},
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: anything, null: true, initial: row{}},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "description_stripped", check: prose(), null: true},
-			{name: "email", check: str(254, true), null: true},
-			{name: "website_url", check: str(255, true), null: true},
-			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "domain", check: str(255, true), null: true},
-			{name: "employees", check: whole(0, 1<<31-1), null: true},
-			{name: "stage", check: str(255, true), null: true},
-			{name: "contract_status", check: str(255, true), null: true},
-			{name: "revenue", check: str(255, true), null: true},
-			{name: "archived_at", check: moment, null: true},
-			{name: "logo_asset", check: str(255, true), null: true},
-		},
+		fields: bodyFields("name*=line description_html=html description_stripped=prose? website_url=text? logo_props=object"+
+			" domain=text? stage=text? contract_status=text? revenue=text? archived_at=moment? logo_asset=text?",
+			field{name: "description", check: anything, null: true, initial: row{}},
+			field{name: "email", check: str(254, true), null: true},
+			field{name: "employees", check: whole(0, 1<<31-1), null: true},
+		),
 		param: "customer",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, ks.request, text(r, "id"))
@@ -52,17 +41,14 @@ func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 // title and description.
 func (ks *kinds) describeRequests() {
 	ks.request = ks.add(&kind{
-		name: "customer_request",
-		columns: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
-			"customer"),
-		computed: []string{"title"},
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: mapping, null: true, initial: row{}},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "link", check: str(unlimited, true), null: true},
-			{name: "work_item_ids", ref: &ks.workItem, many: true, initial: []any{}},
-		},
+		name:     "customer_request",
+		columns:  audit("name title description description_html link work_item_ids created_by updated_by workspace customer"),
+		computed: names("title"),
+		fields: bodyFields("name*=line description_html=html",
+			field{name: "description", check: mapping, null: true, initial: row{}},
+			field{name: "link", check: str(unlimited, true), null: true},
+			field{name: "work_item_ids", ref: &ks.workItem, many: true, initial: []any{}},
+		),
 		param: "request", scope: inCustomer,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
@@ -125,26 +111,17 @@ func requestsOf(h handler) handler {
 func (ks *kinds) describeProperties() {
 	ks.property = ks.add(&kind{
 		name: "customer_property",
-		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
-			"default_value",
-			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "options"),
-		computed: []string{"options"},
+		columns: audit("name display_name description logo_props sort_order property_type relation_type is_required default_value " +
+			"settings is_active is_multi validation_rules external_source external_id created_by updated_by workspace options"),
+		computed: names("options"),
 		indexes:  []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
-		fields: append([]field{
-			{name: "display_name", required: true, check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "sort_order", check: real, initial: float(65535)},
-			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL",
-				"FILE")},
-			{name: "relation_type", check: choice("ISSUE", "USER"), null: true},
-			{name: "is_required", check: boolean, initial: false},
-			{name: "default_value", check: items, initial: []any{}},
-			{name: "settings", check: anything, null: true, initial: row{}},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "is_multi", check: boolean, initial: false},
-			{name: "validation_rules", check: mapping, initial: row{}},
-		}, external()...),
+		fields: bodyFields("display_name*=line description=prose? logo_props=object sort_order=order is_required=off is_active=on"+
+			" is_multi=off validation_rules=object"+externalPair,
+			field{name: "property_type", required: true, check: choice(names("TEXT DATETIME DECIMAL BOOLEAN OPTION RELATION URL EMAIL FILE")...)},
+			field{name: "relation_type", check: choice("ISSUE", "USER"), null: true},
+			field{name: "default_value", check: items, initial: []any{}},
+			field{name: "settings", check: anything, null: true, initial: row{}},
+		),
 		param: "property",
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
@@ -168,15 +145,11 @@ func (ks *kinds) describeProperties() {
 		},
 	})
 	ks.propertyChoice = ks.add(&kind{
-		name: "customer_property_option", columns: audit("name", "description", "sort_order", "is_active", "is_default", "property"),
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "is_default", check: boolean, initial: false},
-		},
+		name: "customer_property_option", columns: audit("name description sort_order is_active is_default property"),
+		fields: bodyFields("name*=line description=prose? is_default=off"),
 	})
 	ks.customerValue = ks.add(&kind{
-		name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values"),
+		name: "customer_property_value", columns: audit("created_by updated_by workspace customer property values"),
 	})
 }
 

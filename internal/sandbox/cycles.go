@@ -11,21 +11,14 @@ import (
 func (ks *kinds) describeCycles() {
 	ks.cycle = ks.add(&kind{
 		name: "cycle",
-		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date",
-			"end_date", "view_props",
-			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by",
-			"updated_by",
-			"project", "workspace", "owned_by"),
-		computed: groupTotals(),
+		columns: audit(groupTotals + " name description start_date end_date view_props sort_order external_source external_id " +
+			"progress_snapshot archived_at logo_props timezone version created_by updated_by project workspace owned_by"),
+		computed: names(groupTotals),
 		indexes:  []index{uniqueExternalID("cycle", "project", "Cycle")},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "start_date", check: moment, null: true},
-			{name: "end_date", check: moment, null: true},
-			{name: "owned_by", ref: &ks.user, null: true, derived: true},
-			{name: "timezone", check: timezone, initial: "UTC"},
-		}, external()...),
+		fields: bodyFields("name*=line description=prose start_date=moment? end_date=moment?"+externalPair,
+			field{name: "owned_by", ref: &ks.user, null: true, derived: true},
+			field{name: "timezone", check: timezone, initial: "UTC"},
+		),
 		param: "cycle", scope: inProject,
 		readableArchived: true,
 		prepare:          prepareCycle,
@@ -57,20 +50,15 @@ func (ks *kinds) describeCycles() {
 		},
 	})
 	ks.cycleIssue = ks.add(&kind{
-		name: "cycle_issue",
-		columns: []string{
-			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
-			"workspace", "issue", "cycle",
-		},
-		computed: []string{"sub_issues_count"},
+		name:     "cycle_issue",
+		columns:  names("id sub_issues_count created_at updated_at deleted_at created_by updated_by project workspace issue cycle"),
+		computed: names("sub_issues_count"),
 		indexes:  []index{{name: "cycle membership", fields: []string{"issue", "cycle"}}},
 	})
 }
 
-// groupTotals returns the columns that addTotals fills.
-func groupTotals() []string {
-	return []string{"total_issues", "cancelled_issues", "completed_issues", "started_issues", "unstarted_issues", "backlog_issues"}
-}
+// groupTotals are the columns that addTotals fills.
+const groupTotals = "total_issues cancelled_issues completed_issues started_issues unstarted_issues backlog_issues"
 
 // addTotals adds the number of items of a cycle or module in each group.
 func (c *call) addTotals(t *tx, r row, members *kind) row {

@@ -10,7 +10,7 @@ import (
 )
 
 // The name of a web page's own server can lead to this machine, and the key is well known.
-func TestOnlyLoopbackNamesAreAnsweredTo(t *testing.T) {
+func TestOnlyRequestsToLoopbackNamesAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	base, err := s.Start(t.Context(), "")

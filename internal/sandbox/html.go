@@ -74,11 +74,8 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 
 // hasBlock reports whether an element is a block, or contains one.
 func hasBlock(n *html.Node) bool {
-	if n.Type == html.ElementNode && slices.Contains([]string{
-		"address", "blockquote", "caption", "center", "col", "colgroup", "dd", "del", "dir", "div", "dl", "dt", "fieldset", "form",
-		"h1", "h2", "h3", "h4", "h5", "h6", "hr", "ins", "isindex", "legend", "li", "menu", "noscript", "ol", "optgroup", "option",
-		"p", "pre", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-	}, n.Data) {
+	if n.Type == html.ElementNode && isOneOf(n.Data, "address blockquote caption center col colgroup dd del dir div dl dt fieldset form h1 h2 h3 h4 h5 h6 hr ins isindex legend "+
+		"li menu noscript ol optgroup option p pre table tbody td tfoot th thead tr ul") {
 		return true
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -88,6 +85,9 @@ func hasBlock(n *html.Node) bool {
 	}
 	return false
 }
+
+// isOneOf reports whether a list of words has a word.
+func isOneOf(word, list string) bool { return strings.Contains(" "+list+" ", " "+word+" ") }
 
 func clipped(b *strings.Builder) string { return strings.TrimRight(b.String(), "\n") }
 
@@ -113,21 +113,14 @@ func isDropped(n *html.Node) bool {
 
 // isKnown reports whether an element stays. Of other elements only the content stays.
 func isKnown(name string) bool {
-	return slices.Contains([]string{
-		"a", "abbr", "acronym", "area", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "center", "cite", "code", "col",
-		"colgroup",
-		"data", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
-		"header",
-		"hgroup", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label", "li", "map", "mark", "mention-component", "nav", "ol",
-		"p", "pre",
-		"q", "rp", "rt", "rtc", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th",
-		"thead",
-		"time", "tr", "tt", "u", "ul", "var", "wbr", "issue-embed-component",
-	}, name)
+	return isOneOf(name, "a abbr acronym area article aside b bdi bdo blockquote br caption center cite code col colgroup data dd del details dfn div "+
+		"dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i image-component img input ins kbd label li map mark "+
+		"mention-component nav ol p pre q rp rt rtc ruby s samp small span strike strong sub summary sup table tbody td th thead "+
+		"time tr tt u ul var wbr issue-embed-component")
 }
 
 func isVoid(name string) bool {
-	return slices.Contains([]string{"area", "br", "col", "hr", "img", "input", "wbr"}, name)
+	return isOneOf(name, "area br col hr img input wbr")
 }
 
 // write writes a node as the service stores it.
@@ -195,22 +188,14 @@ func attributes(n *html.Node) []html.Attribute {
 }
 
 func knownAttribute(name string) bool {
-	return slices.Contains([]string{
-		"align", "alt", "aria-label", "aspect_ratio", "aspectratio", "background", "border", "char", "charoff", "checked", "cite", "class",
-		"colspan",
-		"colwidth", "datetime", "dir", "disabled", "entity_identifier", "entity_name", "headers", "height", "href", "hreflang", "id", "lang",
-		"open",
-		"rel", "role", "rowspan", "scope", "size", "span", "src", "start", "status", "style", "target", "textcolor", "title", "type", "value",
-		"width",
-	}, name)
+	return isOneOf(name, "align alt aria-label aspect_ratio aspectratio background border char charoff checked cite class colspan colwidth datetime "+
+		"dir disabled entity_identifier entity_name headers height href hreflang id lang open rel role rowspan scope size span src "+
+		"start status style target textcolor title type value width")
 }
 
 func knownData(name string) bool {
-	return slices.Contains([]string{
-		"data-align", "data-background", "data-background-color", "data-block-type", "data-checked", "data-emoji-unicode", "data-emoji-url",
-		"data-icon-color", "data-icon-name", "data-id", "data-logo-in-use", "data-name", "data-node-type", "data-tight", "data-text-color",
-		"data-type",
-	}, name)
+	return isOneOf(name, "data-align data-background data-background-color data-block-type data-checked data-emoji-unicode data-emoji-url "+
+		"data-icon-color data-icon-name data-id data-logo-in-use data-name data-node-type data-tight data-text-color data-type")
 }
 
 func allowedURL(s string) bool {

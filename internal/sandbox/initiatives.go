@@ -8,21 +8,13 @@ import (
 func (ks *kinds) describeInitiatives() {
 	ks.initiative = ks.add(&kind{
 		name: "initiative", path: "initiatives/",
-		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state",
-			"archived_at",
-			"created_by", "updated_by", "workspace", "lead"),
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "description_stripped", check: prose(), null: true},
-			{name: "start_date", check: moment, null: true},
-			{name: "end_date", check: moment, null: true},
-			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
-			{name: "archived_at", check: moment, null: true},
-			{name: "lead", ref: &ks.user, null: true},
-		},
+		columns: audit("name description description_html description_stripped logo_props start_date end_date state archived_at " +
+			"created_by updated_by workspace lead"),
+		fields: bodyFields("name*=line description=prose? description_html=html description_stripped=prose? start_date=moment?"+
+			" end_date=moment? logo_props=object archived_at=moment?",
+			field{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
+			field{name: "lead", ref: &ks.user, null: true},
+		),
 		param: "initiative",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
@@ -32,14 +24,11 @@ func (ks *kinds) describeInitiatives() {
 	})
 	ks.initiativeLabel = ks.add(&kind{
 		name: "initiative_label", path: "initiatives/labels/",
-		columns: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
+		columns: audit("name description color sort_order created_by updated_by workspace"),
 		indexes: []index{uniqueName("initiative_label", "workspace", "Initiative label with the same name already exists in the workspace")},
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "color", check: colour, initial: ""},
-			{name: "sort_order", check: real, initial: float(65535)},
-		},
+		fields: bodyFields("name*=line description=prose sort_order=order",
+			field{name: "color", check: colour, initial: ""},
+		),
 	})
 	ks.initiativeEpic = ks.addMembership("initiative_epic", "epic", "initiative") // any work item can be an epic here
 	ks.initiativeProject = ks.addMembership("initiative_project", "project", "initiative")
@@ -50,17 +39,13 @@ func (ks *kinds) describeInitiatives() {
 func (ks *kinds) describeTeamspaces() {
 	ks.teamspace = ks.add(&kind{
 		name: "teamspace", path: "teamspaces/",
-		columns: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
-			"created_by", "updated_by", "workspace", "lead"),
-		fields: []field{
-			{name: "name", required: true, check: line()},
-			{name: "description_json", check: mapping, null: true, initial: row{}},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "description_stripped", check: prose(), null: true},
-			{name: "description_binary", check: prose(), null: true},
-			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "lead", ref: &ks.user, null: true},
-		},
+		columns: audit("name description_json description_html description_stripped description_binary logo_props created_by " +
+			"updated_by workspace lead"),
+		fields: bodyFields("name*=line description_html=html description_stripped=prose? description_binary=prose?"+
+			" logo_props=object",
+			field{name: "description_json", check: mapping, null: true, initial: row{}},
+			field{name: "lead", ref: &ks.user, null: true},
+		),
 		param: "teamspace",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.teamspaceProject, text(r, "id"))

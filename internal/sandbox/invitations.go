@@ -11,8 +11,8 @@ import (
 func (ks *kinds) describeInvitations() {
 	ks.invitation = ks.add(&kind{
 		name:    "invitation",
-		columns: []string{"id", "email", "role", "created_at", "updated_at", "responded_at", "accepted"},
-		hidden:  []string{"workspace", "created_by"},
+		columns: names("id email role created_at updated_at responded_at accepted"),
+		hidden:  names("workspace created_by"),
 		indexes: []index{{name: "invitation", fields: []string{"email"}, clash: func(*call, row, row, string) *reply {
 			return new(badRequest("Email already invited"))
 		}}},

@@ -71,28 +71,50 @@ func newKinds(answers Answers) *kinds {
 	return k
 }
 
-// audit returns the columns of most records, followed by the given ones.
-func audit(names ...string) []string {
-	return append([]string{"id", "created_at", "updated_at", "deleted_at"}, names...)
-}
+// names splits a list of names.
+func names(list string) []string { return strings.Fields(list) }
 
-func external() []field {
-	return []field{
-		{name: "external_source", check: str(255, true), null: true},
-		{name: "external_id", check: str(255, true), null: true},
+// audit returns the columns of most records, followed by the given ones.
+func audit(list string) []string { return names("id created_at updated_at deleted_at " + list) }
+
+// externalPair are the fields of a record's external ID, for [bodyFields].
+const externalPair = " external_source=text? external_id=text?"
+
+// bodyFields returns fields of a body: a list of names with their types, then fields of other types. "*" marks a field that
+// a creation needs, "?" a type that may be null.
+func bodyFields(list string, more ...field) []field {
+	types := map[string]field{
+		"line": {check: line()}, "line?": {check: line(), null: true}, "prose": {check: prose(), initial: ""}, "prose?": {check: prose(), null: true},
+		"text": {check: str(255, true), initial: ""}, "text?": {check: str(255, true), null: true},
+		"html": {check: richText, initial: "<p></p>"}, "object": {check: mapping, initial: row{}},
+		"on": {check: boolean, initial: true}, "off": {check: boolean, initial: false},
+		"date?": {check: date, null: true}, "moment?": {check: moment, null: true},
+		"order": {check: real, initial: float(firstOrder)},
 	}
+	var out []field
+	for spec := range strings.FieldsSeq(list) {
+		name, kind, _ := strings.Cut(spec, "=")
+		f, known := types[kind]
+		if !known {
+			panic("sandbox: no type of fields is called " + kind)
+		}
+		f.name, f.required = strings.CutSuffix(name, "*")
+		out = append(out, f)
+	}
+	return append(out, more...)
 }
 
 func (ks *kinds) describePeople() {
-	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	ks.workspace = ks.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append([]string{
-		"created_at", "updated_at", "updated_by", "work_item_type_default_level", statesGoverned,
-	}, strings.Fields(workspaceFeatures)...)})
-	ks.user = ks.add(&kind{name: "user", columns: profile})
-	ks.member = ks.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
-	ks.role = ks.add(&kind{name: "role", columns: []string{"id", "namespace", "slug", "name", "level", "is_system", "description", "status"}})
+	const profile = "id first_name last_name email avatar avatar_url display_name"
+	ks.workspace = ks.add(&kind{
+		name: "workspace", columns: names("name slug id"),
+		hidden: names("created_at updated_at updated_by work_item_type_default_level " + statesGoverned + " " + workspaceFeatures),
+	})
+	ks.user = ks.add(&kind{name: "user", columns: names(profile)})
+	ks.member = ks.add(&kind{name: "member", columns: names(profile + " role")})
+	ks.role = ks.add(&kind{name: "role", columns: names("id namespace slug name level is_system description status")})
 	ks.projectMember = ks.add(&kind{
-		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive", "slug"}, // slug of the role in API v2
+		name: "project_member", columns: names("id member role"), hidden: names("project created_at inactive slug"), // slug of the role in API v2
 		fields: []field{
 			{name: "member", required: true, ref: &ks.user},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
@@ -104,13 +126,10 @@ func (ks *kinds) describePeople() {
 
 func (ks *kinds) describeMilestones() {
 	ks.milestone = ks.add(&kind{
-		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: []string{"archived_at"},
-		columns: audit("title", "target_date", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
-		indexes: []index{uniqueExternalID("milestone", "project", "Milestone")},
-		fields: append([]field{
-			{name: "title", required: true, check: line()},
-			{name: "target_date", check: date, null: true},
-		}, external()...),
+		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: names("archived_at"),
+		columns:     audit("title target_date external_source external_id created_by updated_by project workspace"),
+		indexes:     []index{uniqueExternalID("milestone", "project", "Milestone")},
+		fields:      bodyFields("title*=line target_date=date?" + externalPair),
 		afterDelete: func(c *call, t *tx, r row) { c.clear(t, ks.milestoneIssue, text(r, "id")) },
 	})
 	ks.milestoneIssue = ks.addMembership("milestone_issue", "issue", "milestone")
@@ -119,19 +138,17 @@ func (ks *kinds) describeMilestones() {
 func (ks *kinds) describeIntake() {
 	ks.intakeItem = ks.add(&kind{
 		name: "intake_item", param: "intake", scope: inProject,
-		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email",
-			"external_source", "external_id",
-			"created_by", "updated_by", "project", "workspace", "intake", "issue", "state"),
-		fields: append([]field{
-			{name: "name", check: line()},
-			{name: "description_html", check: richText, initial: ""},
-			{name: "priority", check: choice("none", "low", "medium", "high", "urgent"), initial: "none"},
-			{name: "status", check: intakeStatus, initial: integer(-2)},
-			{name: "snoozed_till", check: moment},
-			{name: "duplicate_to", ref: &ks.workItem},
-			{name: "source", check: prose(), initial: "IN_APP"},
-			{name: "source_email", check: prose()},
-		}, external()...),
+		columns: audit("name description_html priority status snoozed_till duplicate_to source source_email external_source " +
+			"external_id created_by updated_by project workspace intake issue state"),
+		fields: bodyFields("name=line"+externalPair,
+			field{name: "description_html", check: richText, initial: ""},
+			field{name: "priority", check: choice("none", "low", "medium", "high", "urgent"), initial: "none"},
+			field{name: "status", check: intakeStatus, initial: integer(-2)},
+			field{name: "snoozed_till", check: moment},
+			field{name: "duplicate_to", ref: &ks.workItem},
+			field{name: "source", check: prose(), initial: "IN_APP"},
+			field{name: "source_email", check: prose()},
+		),
 	})
 }
 
@@ -146,7 +163,7 @@ func intakeStatus(t *tx, v any) (any, any) {
 // addMembership adds a kind whose rows each make a record a member of a container.
 func (ks *kinds) addMembership(name, member, container string) *kind {
 	return ks.add(&kind{
-		name: name, columns: audit("created_by", "updated_by", "workspace", "project", member, container),
+		name: name, columns: audit("created_by updated_by workspace project " + member + " " + container),
 		indexes: []index{{name: name, fields: []string{member, container}}},
 	})
 }

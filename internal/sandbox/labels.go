@@ -9,19 +9,16 @@ import (
 func (ks *kinds) describeLabels() {
 	ks.label = ks.add(&kind{
 		name: "label",
-		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace",
-			"project", "parent"),
+		columns: audit("name description color sort_order external_source external_id created_by updated_by workspace project " +
+			"parent"),
 		indexes: []index{
 			uniqueName("label", "project", "Label with the same name already exists in the project"),
 			uniqueExternalID("label", "project", "Label"),
 		},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "color", check: str(255, true), initial: ""},
-			{name: "sort_order", check: real, derived: true},
-			{name: "parent", ref: &ks.label, null: true},
-		}, external()...),
+		fields: bodyFields("name*=line description=prose color=text"+externalPair,
+			field{name: "sort_order", check: real, derived: true},
+			field{name: "parent", ref: &ks.label, null: true},
+		),
 		param: "label", scope: inProject, readWhole: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")

@@ -127,7 +127,7 @@ func TestTheLimiterAnswersAsRecorded(t *testing.T) {
 	t.Logf("recording 11: %d matched, 1 excepted (#14: within the precision of its times)", matched)
 }
 
-func TestTheLimitIsThatOfAKey(t *testing.T) {
+func TestEachKeyHasItsOwnLimit(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Rate: 2})
 	for range 2 {

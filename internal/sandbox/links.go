@@ -67,12 +67,11 @@ func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
 func (ks *kinds) describeLinks() {
 	ks.link = ks.add(&kind{
 		name:    "link",
-		columns: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
+		columns: audit("title url metadata created_by updated_by project workspace issue"),
 		indexes: []index{{name: "link URL", fields: []string{"issue", "url"}, clash: linkURL}},
-		fields: []field{
-			{name: "title", check: str(255, true), null: true},
-			{name: "url", required: true, check: str(unlimited, false)},
-		},
+		fields: bodyFields("title=text?",
+			field{name: "url", required: true, check: str(unlimited, false)},
+		),
 		param: "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {

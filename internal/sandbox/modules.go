@@ -8,25 +8,18 @@ import (
 func (ks *kinds) describeModules() {
 	ks.module = ks.add(&kind{
 		name: "module",
-		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description",
-			"description_text", "description_html",
-			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props",
-			"created_by",
-			"updated_by", "project", "workspace", "lead", "members"),
-		computed: groupTotals(),
+		columns: audit(groupTotals + " name description description_text description_html start_date target_date status view_props " +
+			"sort_order external_source external_id archived_at logo_props created_by updated_by project workspace lead members"),
+		computed: names(groupTotals),
 		indexes: []index{uniqueExternalID("module", "project", "Module"), {
 			name: "module name", fields: []string{"project", "name"},
 			clash: moduleName,
 		}},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "start_date", check: date, null: true},
-			{name: "target_date", check: date, null: true},
-			{name: "status", check: choice("backlog", "planned", "in-progress", "paused", "completed", "cancelled"), initial: "planned"},
-			{name: "lead", ref: &ks.user, null: true},
-			{name: "members", ref: &ks.user, many: true, initial: []any{}},
-		}, external()...),
+		fields: bodyFields("name*=line description=prose start_date=date? target_date=date?"+externalPair,
+			field{name: "status", check: choice("backlog", "planned", "in-progress", "paused", "completed", "cancelled"), initial: "planned"},
+			field{name: "lead", ref: &ks.user, null: true},
+			field{name: "members", ref: &ks.user, many: true, initial: []any{}},
+		),
 		param: "module", scope: inProject,
 		readableArchived: true,
 		alwaysListed:     "members",
@@ -72,12 +65,9 @@ func (ks *kinds) describeModules() {
 		},
 	})
 	ks.moduleIssue = ks.add(&kind{
-		name: "module_issue",
-		columns: []string{
-			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
-			"workspace", "module", "issue",
-		},
-		computed: []string{"sub_issues_count"},
+		name:     "module_issue",
+		columns:  names("id sub_issues_count created_at updated_at deleted_at created_by updated_by project workspace module issue"),
+		computed: names("sub_issues_count"),
 		indexes:  []index{{name: "module membership", fields: []string{"issue", "module"}}},
 	})
 }

@@ -42,7 +42,7 @@ func servedIn(t *testing.T, edition Edition) map[string]bool {
 	return served
 }
 
-func TestEachEditionServesWhatTheDescriptorsNameAndWhatATestNeeds(t *testing.T) {
+func TestEachEditionServesTheOperationsOfTheDescriptorsAndOfTests(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{}
 	for _, op := range resource.Operations() {

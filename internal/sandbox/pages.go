@@ -13,20 +13,14 @@ func (ks *kinds) describePages() {
 
 func (ks *kinds) describePage(name string, scope func(*call) []byte, documented bool, columns ...string) *kind {
 	return &kind{
-		name: name, scope: scope, hidden: []string{"parent", "sort_order"},
-		columns: append(audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id",
-			"external_source",
-			"created_by", "updated_by", "owned_by", "workspace"), columns...),
-		fields: append([]field{
-			{name: "name", check: str(unlimited, true), initial: "", required: !documented},
-			{name: "description_html", check: richText, initial: "<p></p>", required: !documented},
-			{name: "access", check: whole(0, 2), initial: integer(0)},
-			{name: "color", check: str(255, true), initial: ""},
-			{name: "is_locked", check: boolean, initial: false},
-			{name: "archived_at", check: date, null: true},
-			{name: "view_props", check: mapping, initial: row{}},
-			{name: "logo_props", check: mapping, initial: row{}},
-		}, external()...),
+		name: name, scope: scope, hidden: names("parent sort_order"),
+		columns: append(audit("name description_html access color is_locked archived_at view_props logo_props external_id "+
+			"external_source created_by updated_by owned_by workspace"), columns...),
+		fields: bodyFields("color=text is_locked=off archived_at=date? view_props=object logo_props=object"+externalPair,
+			field{name: "name", check: str(unlimited, true), initial: "", required: !documented},
+			field{name: "description_html", check: richText, initial: "<p></p>", required: !documented},
+			field{name: "access", check: whole(0, 2), initial: integer(0)},
+		),
 		param: "page",
 		prepare: func(c *call, _ *tx, old, r row) *reply {
 			if old == nil {

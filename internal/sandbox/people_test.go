@@ -24,7 +24,7 @@ func rolesByEmail(t *testing.T, s *Server) map[string]string {
 	return roles
 }
 
-func TestPeopleWhomTheOptionsNameAreMembersOnce(t *testing.T) {
+func TestPeopleInTheOptionsAreMembersOnce(t *testing.T) {
 	t.Parallel()
 	o := Options{Path: filepath.Join(t.TempDir(), "a.db"), Workspace: "mine", People: []string{"Me@my.example", "me@my.example", "ADA@example.com", "nobody"}}
 	for range 2 {

@@ -16,44 +16,27 @@ const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
 func (ks *kinds) describeProjects() {
 	ks.project = ks.add(&kind{
 		name: "project",
-		columns: []string{
-			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
-			"created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html", "network", "identifier",
-			"emoji",
-			"icon_prop", "module_view", "cycle_view", "issue_views_view", "page_view", "intake_view", "is_time_tracking_enabled",
-			"is_issue_type_enabled", "guest_view_all_features", "cover_image", "archive_in", "close_in", "logo_props", "archived_at", "timezone",
-			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
-			"estimate", "default_state",
-		},
-		hidden: append(strings.Fields(projectFeatures), "priority", "intake"),
-		computed: []string{
-			"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed",
-			"cover_image_url",
-		},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "identifier", required: true, check: str(12, false)},
-			{name: "description", check: prose(), initial: ""},
-			{name: "project_lead", ref: &ks.user, null: true},
-			{name: "default_assignee", ref: &ks.user, null: true},
-			{name: "icon_prop", check: anything, null: true},
-			{name: "emoji", check: str(255, true), null: true},
-			{name: "cover_image", check: prose(), null: true},
-			{name: "module_view", check: boolean, initial: false},
-			{name: "cycle_view", check: boolean, initial: false},
-			{name: "issue_views_view", check: boolean, initial: false},
-			{name: "page_view", check: boolean, initial: true},
-			{name: "intake_view", check: boolean, initial: false},
-			{name: "guest_view_all_features", check: boolean, initial: false},
-			{name: "archive_in", check: whole(0, 12), initial: integer(0)},
-			{name: "close_in", check: whole(0, 12), initial: integer(0)},
-			{name: "timezone", check: timezone, initial: "UTC"},
-			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
-			{name: "is_issue_type_enabled", check: boolean, initial: false},
-			{name: "is_time_tracking_enabled", check: boolean, initial: false},
-			{name: "estimate", ref: &ks.estimate, null: true},
-			{name: "default_state", ref: &ks.state, null: true},
-		}, external()...),
+		columns: names("id total_members total_cycles total_modules is_member sort_order member_role is_deployed cover_image_url " +
+			"created_at updated_at deleted_at name description description_text description_html network identifier emoji icon_prop " +
+			"module_view cycle_view issue_views_view page_view intake_view is_time_tracking_enabled is_issue_type_enabled " +
+			"guest_view_all_features cover_image archive_in close_in logo_props archived_at timezone external_source external_id " +
+			"created_by updated_by workspace default_assignee project_lead cover_image_asset estimate default_state"),
+		hidden:   append(strings.Fields(projectFeatures), "priority", "intake"),
+		computed: names("total_members total_cycles total_modules is_member sort_order member_role is_deployed cover_image_url"),
+		fields: bodyFields("name*=line description=prose emoji=text? cover_image=prose? module_view=off cycle_view=off"+
+			" issue_views_view=off page_view=on intake_view=off guest_view_all_features=off is_issue_type_enabled=off"+
+			" is_time_tracking_enabled=off"+externalPair,
+			field{name: "identifier", required: true, check: str(12, false)},
+			field{name: "project_lead", ref: &ks.user, null: true},
+			field{name: "default_assignee", ref: &ks.user, null: true},
+			field{name: "icon_prop", check: anything, null: true},
+			field{name: "archive_in", check: whole(0, 12), initial: integer(0)},
+			field{name: "close_in", check: whole(0, 12), initial: integer(0)},
+			field{name: "timezone", check: timezone, initial: "UTC"},
+			field{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
+			field{name: "estimate", ref: &ks.estimate, null: true},
+			field{name: "default_state", ref: &ks.state, null: true},
+		),
 		indexes: []index{
 			{name: "identifier", fields: []string{"identifier"}, clash: projectName},
 			{name: "project name", fields: []string{"name"}, clash: projectName},

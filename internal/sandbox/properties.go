@@ -12,25 +12,17 @@ import (
 // their options, and their values.
 func (ks *kinds) describeItemProperties() {
 	ks.itemProperty = ks.add(&kind{
-		name: "work_item_property", hidden: []string{"types"},
-		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
-			"default_value", "settings",
-			"is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "project",
+		name: "work_item_property", hidden: names("types"),
+		columns: audit("name display_name description logo_props sort_order property_type relation_type is_required default_value " +
+			"settings is_active is_multi validation_rules external_source external_id created_by updated_by workspace project " +
 			"issue_type"),
 		indexes: []index{uniqueExternalID("work_item_property", "project", "Work item property")},
-		fields: append([]field{
-			{name: "display_name", required: true, check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL",
-				"FILE", "FORMULA")},
-			{name: "relation_type", check: choice("ISSUE", "USER", "RELEASE", "RICH_TEXT"), null: true},
-			{name: "is_required", check: boolean, initial: false},
-			{name: "default_value", check: items, initial: []any{}},
-			{name: "settings", check: mapping, null: true},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "is_multi", check: boolean, initial: false},
-			{name: "validation_rules", check: mapping, initial: row{}},
-		}, external()...),
+		fields: bodyFields("display_name*=line description=prose? is_required=off is_active=on is_multi=off validation_rules=object"+externalPair,
+			field{name: "property_type", required: true, check: choice(names("TEXT DATETIME DECIMAL BOOLEAN OPTION RELATION URL EMAIL FILE FORMULA")...)},
+			field{name: "relation_type", check: choice("ISSUE", "USER", "RELEASE", "RICH_TEXT"), null: true},
+			field{name: "default_value", check: items, initial: []any{}},
+			field{name: "settings", check: mapping, null: true},
+		),
 		param: "property", scope: inLevel, oldestFirst: true, shared: (*call).sharedProperties,
 		prepare: func(c *call, _ *tx, old, r row) *reply {
 			if wrong := missingField(r); wrong != "" {
@@ -55,17 +47,12 @@ func (ks *kinds) describeItemProperties() {
 	})
 	ks.propertyOption = ks.add(&kind{
 		name: "work_item_property_option",
-		columns: audit("name", "sort_order", "description", "logo_props", "is_active", "is_default", "external_source", "external_id",
-			"created_by", "updated_by",
-			"workspace", "project", "property", "parent"),
+		columns: audit("name sort_order description logo_props is_active is_default external_source external_id created_by " +
+			"updated_by workspace project property parent"),
 		indexes: []index{uniqueExternalID("work_item_property_option", "property", "Property option")},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "is_default", check: boolean, initial: false},
-			{name: "parent", ref: &ks.propertyOption, null: true},
-		}, external()...),
+		fields: bodyFields("name*=line description=prose? is_active=on is_default=off"+externalPair,
+			field{name: "parent", ref: &ks.propertyOption, null: true},
+		),
 		param: "option", scope: func(c *call) []byte { return scope(c.vars["property"]) }, oldestFirst: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
@@ -75,8 +62,8 @@ func (ks *kinds) describeItemProperties() {
 			return nil
 		},
 	})
-	ks.itemValue = ks.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue",
-		"property", "value")})
+	ks.itemValue = ks.add(&kind{name: "work_item_property_value", columns: audit("created_by updated_by workspace project issue " +
+		"property value")})
 }
 
 // missingField returns the field that a definition of its type lacks, or "".

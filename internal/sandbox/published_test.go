@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatTheSandboxDoesNotKnowItSays(t *testing.T) {
+func TestTheSandboxSaysWhatItDoesNotServe(t *testing.T) {
 	t.Parallel()
 	const ws, project = "/api/v1/workspaces/" + Workspace + "/", "/api/v1/workspaces/" + Workspace + "/projects/" + projectWeb + "/"
 	const v2 = "/api/v2/workspaces/" + Workspace + "/"
@@ -89,8 +89,8 @@ func TestEachOperationIsServedOrSaysThatItIsNot(t *testing.T) {
 	}
 }
 
-// TestAParameterWhoseEffectNobodySawIsRefused asks each list and record that only a reference tells of.
-func TestAParameterWhoseEffectNobodySawIsRefused(t *testing.T) {
+// TestAParameterWithAnUnknownEffectIsRefused asks each list and record that only a reference tells of.
+func TestAParameterWithAnUnknownEffectIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Edition: Cloud})
 	want(t, ask(t, s, http.MethodPatch, v2Root+"workspaces/"+Workspace+"/features/", `{"is_release_enabled":true}`), http.StatusOK)

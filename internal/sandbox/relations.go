@@ -9,11 +9,10 @@ import (
 func (ks *kinds) describeRelations() {
 	ks.relation = ks.add(&kind{
 		name: "relation", param: "relation",
-		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
+		columns: audit("relation_type issue related_issue created_by updated_by project workspace"),
 		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
 		fields: []field{
-			{name: "relation_type", required: true, check: choice("blocked_by", "duplicate", "relates_to", "start_before", "finish_before",
-				"blocking", "start_after", "finish_after")},
+			{name: "relation_type", required: true, check: choice(names("blocked_by duplicate relates_to start_before finish_before blocking start_after finish_after")...)},
 			{name: "issues", required: true, check: uuids},
 		},
 	})
@@ -22,18 +21,10 @@ func (ks *kinds) describeRelations() {
 func (ks *kinds) describeRelationDefinitions() {
 	ks.relationDefinition = ks.add(&kind{
 		name: "relation_definition", param: "definition", oldestFirst: true,
-		columns: audit("name", "outward", "inward", "description", "color", "is_active", "is_default", "sort_order", "logo_props", "external_source",
-			"external_id", "created_by", "updated_by", "workspace"),
-		fields: append([]field{
-			{name: "name", check: line()},
-			{name: "outward", check: line()},
-			{name: "inward", check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "color", check: str(255, true), initial: ""},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "sort_order", check: real, initial: float(65535)},
-			{name: "logo_props", check: mapping, initial: row{}},
-		}, external()...),
+		columns: audit("name outward inward description color is_active is_default sort_order logo_props external_source " +
+			"external_id created_by updated_by workspace"),
+		fields: bodyFields("name=line outward=line inward=line description=prose color=text is_active=on sort_order=order" +
+			" logo_props=object" + externalPair),
 	})
 }
 

@@ -6,56 +6,39 @@ func (ks *kinds) describeReleases() {
 	ofRelease := func(c *call) []byte { return scope(c.vars["release"]) }
 	ks.releaseTag = ks.add(&kind{
 		name: "release_tag", param: "tag",
-		columns: audit("version", "git_tag", "commit_hash", "description", "created_by", "updated_by", "workspace"),
-		fields: []field{
-			{name: "version", check: line()},
-			{name: "git_tag", check: line(), null: true},
-			{name: "commit_hash", check: line(), null: true},
-			{name: "description", check: prose(), null: true},
-		},
+		columns: audit("version git_tag commit_hash description created_by updated_by workspace"),
+		fields:  bodyFields("version=line git_tag=line? commit_hash=line? description=prose?"),
 	})
 	ks.releaseLabel = ks.add(&kind{
-		name: "release_label", param: "label", columns: audit("name", "color", "sort_order", "created_by", "updated_by", "workspace"),
-		fields: []field{
-			{name: "name", check: line()},
-			{name: "color", check: str(255, true), initial: ""},
-			{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)},
-		},
+		name: "release_label", param: "label", columns: audit("name color sort_order created_by updated_by workspace"),
+		fields: bodyFields("name=line color=text",
+			field{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)},
+		),
 	})
 	ks.releaseLabelLink = ks.addMembership("release_label_link", "label", "release")
 	ks.releaseItem = ks.addMembership("release_item", "issue", "release")
 	ks.releaseLink = ks.add(&kind{
-		name: "release_link", param: "link", scope: ofRelease, columns: audit("title", "url", "metadata", "release", "created_by", "updated_by", "workspace"),
-		fields: []field{
-			{name: "title", check: line()},
-			{name: "url", check: str(200, false)},
-			{name: "metadata", check: mapping, initial: row{}},
-		},
+		name: "release_link", param: "link", scope: ofRelease, columns: audit("title url metadata release created_by updated_by " +
+			"workspace"),
+		fields: bodyFields("title=line metadata=object",
+			field{name: "url", check: str(200, false)},
+		),
 	})
 	ks.changelog = ks.add(&kind{
 		name: "release_changelog", param: "changelog", scope: ofRelease,
-		columns: audit("changelog", "release", "description_html", "description_json", "created_by", "updated_by", "workspace"),
-		fields: []field{
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "description_json", check: mapping, initial: row{}},
-		},
+		columns: audit("changelog release description_html description_json created_by updated_by workspace"),
+		fields:  bodyFields("description_html=html description_json=object"),
 	})
 	ks.release = ks.add(&kind{
 		name: "release", param: "release",
-		columns: audit("name", "description_html", "description_json", "description", "status", "target_date", "release_date", "is_latest", "is_prerelease",
-			"lead", "tag", "external_source", "external_id", "created_by", "updated_by", "workspace"),
-		fields: append([]field{
-			{name: "name", check: line()},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "description_json", check: mapping, initial: row{}},
-			{name: "status", check: choice("unreleased", "released", "cancelled"), initial: "unreleased"},
-			{name: "target_date", check: date, null: true},
-			{name: "release_date", check: date, null: true},
-			{name: "is_latest", check: boolean, initial: false},
-			{name: "is_prerelease", check: boolean, initial: false},
-			{name: "lead", ref: &ks.user, null: true},
-			{name: "tag", ref: &ks.releaseTag, null: true},
-		}, external()...),
+		columns: audit("name description_html description_json description status target_date release_date is_latest is_prerelease " +
+			"lead tag external_source external_id created_by updated_by workspace"),
+		fields: bodyFields("name=line description_html=html description_json=object target_date=date? release_date=date?"+
+			" is_latest=off is_prerelease=off"+externalPair,
+			field{name: "status", check: choice("unreleased", "released", "cancelled"), initial: "unreleased"},
+			field{name: "lead", ref: &ks.user, null: true},
+			field{name: "tag", ref: &ks.releaseTag, null: true},
+		),
 		afterWrite: func(c *call, t *tx, old, r row) {
 			if old != nil {
 				return

@@ -240,70 +240,54 @@ func (s *Server) table() []route {
 
 		{pattern: ws + "projects/", permission: projectBase, fixedOrder: true, on: methods{get: do(s.kinds.project.list), post: {do: createProject, anyMedia: true}}},
 		{pattern: project, permission: projectBase, noSlash: patch, on: methods{
-			get: do(s.kinds.project.read), patch: do(changeProject),
-			del: do(s.kinds.project.remove),
+			get: do(s.kinds.project.read), patch: do(changeProject), del: do(s.kinds.project.remove),
 		}},
 		{pattern: project + "summary/", permission: workspacePeople, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
 		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
 		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
-			get: do(readMember), patch: do(changeMember),
-			del: do(removeMember),
+			get: do(readMember), patch: do(changeMember), del: do(removeMember),
 		}},
-		{pattern: project + "states/", permission: projectEntity, on: refuseElsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
-		{pattern: project + "states/{state}/", permission: projectEntity, on: refuseElsewhere(statesGoverned, element(states))},
+		{pattern: project + "states/", on: refuseElsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
+		{pattern: project + "states/{state}/", on: refuseElsewhere(statesGoverned, element(states))},
 		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
-		{
-			pattern: project + "labels/{label}/", permission: projectLabels,
-			on: methods{get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
-		},
-
-		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listUnarchived(cycles)), post: do(createCycle(cycles))}},
-		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{
-			get: do(readUnarchived(cycles)), patch: do(cycles.change),
-			del: do(cycles.remove),
+		{pattern: project + "labels/{label}/", permission: projectLabels, on: methods{
+			get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove)),
 		}},
-		{pattern: project + "cycles/{cycle}/archive/", permission: projectEntity, on: methods{post: do(archive(cycles, true))}},
-		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(listArchived(cycles))}},
-		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
-		{
-			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, fixedOrder: true,
-			on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)},
-		},
-		{
-			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
-			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
-		},
 
-		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(listUnarchived(modules)), post: do(modules.create)}},
-		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{
-			get:   do(readUnarchived(modules)),
-			patch: do(modules.change), del: do(modules.remove),
+		{pattern: project + "cycles/", on: methods{get: do(listUnarchived(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/{cycle}/", on: methods{
+			get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove),
 		}},
-		{pattern: project + "modules/{module}/archive/", permission: projectEntity, on: methods{post: do(archive(modules, true))}},
-		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(listArchived(modules))}},
-		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
-		{
-			pattern: project + "modules/{module}/module-issues/", permission: projectEntity, fixedOrder: true,
-			on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)},
-		},
-		{
-			pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity,
-			on: methods{del: do(removeMembership(s.kinds.moduleIssue))},
-		},
+		{pattern: project + "cycles/{cycle}/archive/", on: methods{post: do(archive(cycles, true))}},
+		{pattern: project + "archived-cycles/", on: methods{get: do(listArchived(cycles))}},
+		{pattern: project + "archived-cycles/{cycle}/unarchive/", on: methods{del: do(archive(cycles, false))}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/", fixedOrder: true, on: methods{
+			get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated),
+		}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", on: methods{del: do(removeMembership(s.kinds.cycleIssue))}},
 
-		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
-		{pattern: item, permission: projectEntity, on: methods{
-			get: do(s.kinds.workItem.read), patch: do(changeWorkItem),
-			del: do(removeWorkItem),
+		{pattern: project + "modules/", on: methods{get: do(listUnarchived(modules)), post: do(modules.create)}},
+		{pattern: project + "modules/{module}/", on: methods{
+			get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove),
 		}},
-		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createAudited(links))}},
-		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
+		{pattern: project + "modules/{module}/archive/", on: methods{post: do(archive(modules, true))}},
+		{pattern: project + "archived-modules/", on: methods{get: do(listArchived(modules))}},
+		{pattern: project + "archived-modules/{module}/unarchive/", on: methods{del: do(archive(modules, false))}},
+		{pattern: project + "modules/{module}/module-issues/", fixedOrder: true, on: methods{
+			get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues),
+		}},
+		{pattern: project + "modules/{module}/module-issues/{item}/", on: methods{del: do(removeMembership(s.kinds.moduleIssue))}},
+
+		{pattern: project + "work-items/", on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
+		{pattern: item, on: methods{get: do(s.kinds.workItem.read), patch: do(changeWorkItem), del: do(removeWorkItem)}},
+		{pattern: item + "links/", unpaged: true, on: methods{get: do(links.list), post: do(createAudited(links))}},
+		{pattern: item + "links/{link}/", on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createAudited(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
 		{pattern: item + "activities/", permission: projectLite, fixedOrder: true, unpaged: true, on: methods{get: do(listActivities(activities))}},
-		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
-		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
+		{pattern: item + "relations/", on: methods{get: do(listRelations), post: do(addRelations)}},
+		{pattern: item + "relations/remove/", notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: anyone, on: methods{
 			get: do(listAttachments), post: do(ofAttachments("upload", createAttachment)),
 		}},
@@ -340,32 +324,25 @@ func (s *Server) fullTable(ws, project string) []route {
 		})},
 		{pattern: project + "work-item-types/{type}/", on: refuseElsewhere(typesGoverned, element(k.itemType))},
 		{pattern: project + "work-item-types/{type}/work-item-properties/", on: refuseElsewhere(typesGoverned, methods{
-			get:  do(ofType(listItemProperties)),
-			post: do(ofType(k.itemProperty.create)),
+			get: do(ofType(listItemProperties)), post: do(ofType(k.itemProperty.create)),
 		})},
 		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: refuseElsewhere(typesGoverned, methods{
-			get:   do(ofType(k.itemProperty.read)),
-			patch: do(ofType(k.itemProperty.change)),
+			get: do(ofType(k.itemProperty.read)), patch: do(ofType(k.itemProperty.change)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/", on: refuseElsewhere(typesGoverned, methods{
-			get:  do(ofProperty(listOptions)),
-			post: do(ofProperty(k.propertyOption.create)),
+			get: do(ofProperty(listOptions)), post: do(ofProperty(k.propertyOption.create)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/{option}/", on: refuseElsewhere(typesGoverned, methods{
-			get:   do(ofProperty(k.propertyOption.read)),
-			patch: do(ofProperty(k.propertyOption.change)),
+			get: do(ofProperty(k.propertyOption.read)), patch: do(ofProperty(k.propertyOption.change)),
 		})},
 		{
 			pattern: project + "work-items/{item}/work-item-properties/{property}/values/",
 			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), del: do(ofItem(removeValue))},
 		},
-		{pattern: project + "estimates/", on: methods{
-			get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate),
-		}},
+		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{
-			patch: do(k.estimatePoint.change),
-			del:   do(k.estimatePoint.remove),
+			patch: do(k.estimatePoint.change), del: do(k.estimatePoint.remove),
 		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
 		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures)}},
@@ -374,17 +351,13 @@ func (s *Server) fullTable(ws, project string) []route {
 	}
 	for _, k := range s.kinds.all {
 		if k.path != "" {
-			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{
-				pattern: ws + k.path + "{" + k.param + "}/",
-				on:      element(k),
-			})
+			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{pattern: ws + k.path + "{" + k.param + "}/", on: element(k)})
 		}
 	}
 	for i := range routes {
 		routes[i].notInCommunity = true
-		routes[i].permission = workspaceWide
-		if strings.HasPrefix(routes[i].pattern, project) {
-			routes[i].permission = projectEntity
+		if !strings.HasPrefix(routes[i].pattern, project) {
+			routes[i].permission = workspaceWide
 		}
 	}
 	return routes

@@ -68,7 +68,7 @@ func want(tb testing.TB, a answer, status int) answer {
 	return a
 }
 
-func TestTheSeededWorkspaceIsWhatItsConstantsSay(t *testing.T) {
+func TestTheSeededWorkspaceHasTheIDsOfItsConstants(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, path := range []string{

@@ -15,21 +15,16 @@ func stateGroups() []string {
 func (ks *kinds) describeStates() {
 	ks.state = ks.add(&kind{
 		name: "state",
-		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id",
-			"created_by", "updated_by", "project", "workspace"),
+		columns: audit("name description color slug sequence group is_triage default external_source external_id created_by " +
+			"updated_by project workspace"),
 		indexes: []index{
 			uniqueName("state", "project", "State with the same name already exists in the project"),
 			uniqueExternalID("state", "project", "State"),
 		},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "color", required: true, check: line()},
-			{name: "sequence", check: real, derived: true},
-			{name: "group", check: choice("backlog", "unstarted", "started", "completed", "cancelled", "triage"), initial: "backlog"},
-			{name: "is_triage", check: boolean, initial: false},
-			{name: "default", check: boolean, initial: false},
-		}, external()...),
+		fields: bodyFields("name*=line description=prose color*=line is_triage=off default=off"+externalPair,
+			field{name: "sequence", check: real, derived: true},
+			field{name: "group", check: choice("backlog", "unstarted", "started", "completed", "cancelled", "triage"), initial: "backlog"},
+		),
 		param: "state", scope: inLevel, oldestFirst: true, shared: (*call).sharedStates,
 		status:  http.StatusOK, // the service does not answer 201
 		prepare: prepareState,

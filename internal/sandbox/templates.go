@@ -9,15 +9,11 @@ func (ks *kinds) describeTemplates() {
 func describeTemplate(name string, scope func(*call) []byte, columns ...string) *kind {
 	return &kind{
 		name: name, scope: scope, param: "template", oldestFirst: true,
-		columns: append(audit("name", "template_data", "description_html", "is_published", "short_description", "short_id", "slug", "template_type",
-			"created_by", "updated_by", "workspace"), columns...),
-		fields: []field{
-			{name: "name", check: line()},
-			{name: "template_data", check: mapping},
-			{name: "description_html", check: richText, initial: "<p></p>"},
-			{name: "is_published", check: boolean, initial: false},
-			{name: "short_description", check: prose(), null: true},
-		},
+		columns: append(audit("name template_data description_html is_published short_description short_id slug template_type "+
+			"created_by updated_by workspace"), columns...),
+		fields: bodyFields("name=line description_html=html is_published=off short_description=prose?",
+			field{name: "template_data", check: mapping},
+		),
 	}
 }
 

@@ -8,16 +8,11 @@ import (
 func (ks *kinds) describeItemTypes() {
 	ks.itemType = ks.add(&kind{
 		name: "work_item_type",
-		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id",
-			"created_by", "updated_by", "workspace", "project"),
+		columns: audit("name description logo_props is_epic is_default is_active level external_source external_id created_by " +
+			"updated_by workspace project"),
 		indexes: []index{uniqueExternalID("work_item_type", "project", "Work item type")},
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "is_epic", check: boolean, initial: false},
-			{name: "is_active", check: boolean, initial: true},
-		}, external()...),
-		param: "type", scope: inLevel, oldestFirst: true, shared: (*call).importedTypes,
+		fields:  bodyFields("name*=line description=prose is_epic=off is_active=on" + externalPair),
+		param:   "type", scope: inLevel, oldestFirst: true, shared: (*call).importedTypes,
 		afterDelete: func(c *call, t *tx, r row) {
 			for _, p := range t.all(ks.itemProperty, inLevel(c)) {
 				switch types := list(p.row, "types"); {
@@ -61,15 +56,11 @@ func listTypes(k *kind) handler {
 // describeEstimates describes estimates. A project has at most one, so the routes need no ID.
 func (ks *kinds) describeEstimates() {
 	ks.estimate = ks.add(&kind{
-		name: "estimate",
-		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project",
-			"workspace"),
-		fields: append([]field{
-			{name: "name", required: true, check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "type", check: choice("points", "categories", "time"), initial: "points", frozen: true},
-			{name: "last_used", check: boolean, initial: false},
-		}, external()...),
+		name:    "estimate",
+		columns: audit("name description type last_used external_source external_id created_by updated_by project workspace"),
+		fields: bodyFields("name*=line description=prose last_used=off"+externalPair,
+			field{name: "type", check: choice("points", "categories", "time"), initial: "points", frozen: true},
+		),
 		param: "estimate", scope: inProject,
 		prepare: func(c *call, t *tx, old, _ row) *reply {
 			if old == nil && t.count(c.kinds.estimate, inProject(c)) > 0 {
@@ -119,14 +110,12 @@ func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
 func (ks *kinds) describeEstimatePoints() {
 	ks.estimatePoint = ks.add(&kind{
-		name: "estimate_point",
-		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace",
-			"estimate"),
-		fields: append([]field{
-			{name: "key", check: whole(0, 12), initial: integer(0)},
-			{name: "value", required: true, check: str(255, false)},
-			{name: "description", check: prose(), initial: ""},
-		}, external()...),
+		name:    "estimate_point",
+		columns: audit("key description value external_source external_id created_by updated_by project workspace estimate"),
+		fields: bodyFields("description=prose"+externalPair,
+			field{name: "key", check: whole(0, 12), initial: integer(0)},
+			field{name: "value", required: true, check: str(255, false)},
+		),
 		param: "point", scope: inEstimate, oldestFirst: true,
 		afterDelete: func(c *call, t *tx, r row) {
 			c.removeFromItems(t, scope(text(r, "project")), "estimate_point", text(r, "id"))
@@ -169,7 +158,7 @@ func createPoints(c *call, t *tx) reply {
 func (ks *kinds) estimatePointField() field {
 	f := field{name: "estimate_point", null: true, ref: &ks.estimatePoint}
 	if ks.documented {
-		f.ref, f.check = nil, choice("0", "1", "2", "3", "4", "5", "6", "7")
+		f.ref, f.check = nil, choice(names("0 1 2 3 4 5 6 7")...)
 	}
 	return f
 }

@@ -252,7 +252,7 @@ func TestV2NoValueOfAFieldIsAServerError(t *testing.T) {
 	}
 }
 
-func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
+func TestV2FeaturesAreSwitchedInTheirProjectOrWorkspace(t *testing.T) {
 	t.Parallel()
 	s := openCloud(t, Options{})
 	for _, tt := range []struct{ path, feature string }{

@@ -10,20 +10,13 @@ func (ks *kinds) describeViews() {
 func describeView(name string, scope func(*call) []byte, columns ...string) *kind {
 	return &kind{
 		name: name, scope: scope, param: "view",
-		columns: append(audit("name", "description", "access", "filters", "display_filters", "display_properties", "pql_filters", "query",
-			"is_locked", "logo_props", "sort_order", "archived_at", "owned_by", "created_by", "updated_by", "workspace"), columns...),
-		fields: []field{
-			{name: "name", check: line()},
-			{name: "description", check: prose(), initial: ""},
-			{name: "access", check: whole(0, 1), initial: integer(1)},
-			{name: "filters", check: mapping, initial: row{}},
-			{name: "display_filters", check: mapping, initial: row{}},
-			{name: "display_properties", check: mapping, initial: row{}},
-			{name: "pql_filters", check: mapping, initial: row{}},
-			{name: "is_locked", check: boolean, initial: false},
-			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "sort_order", check: real},
-		},
+		columns: append(audit("name description access filters display_filters display_properties pql_filters query is_locked "+
+			"logo_props sort_order archived_at owned_by created_by updated_by workspace"), columns...),
+		fields: bodyFields("name=line description=prose filters=object display_filters=object display_properties=object"+
+			" pql_filters=object is_locked=off logo_props=object",
+			field{name: "access", check: whole(0, 1), initial: integer(1)},
+			field{name: "sort_order", check: real},
+		),
 	}
 }
 

@@ -123,7 +123,7 @@ func TestThePageShowsTextsOfPeopleWithoutTheirScriptsAndStyles(t *testing.T) {
 	}
 }
 
-func TestThePageIsReadOnlyAndWhatIsNoPageIsNoRoute(t *testing.T) {
+func TestThePageIsReadOnlyAndOtherPathsHaveNoRoute(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, path := range []string{"/acme/browse/WEB-99", "/acme/browse/WEB", "/acme/wiki/" + unknownID, "/acme/settings", "/other", "/acme/label/" + labelBug} {

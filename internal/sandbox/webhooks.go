@@ -5,16 +5,14 @@ import "net/http"
 // describeWebhooks describes the webhooks of the workspace.
 func (ks *kinds) describeWebhooks() {
 	ks.webhook = ks.add(&kind{
-		name: "webhook", columns: audit("name", "url", "scopes", "is_active", "content_type", "version", "created_by", "updated_by", "workspace"),
-		hidden: []string{"secret"},
-		fields: []field{
-			{name: "name", check: str(255, true), null: true},
-			{name: "url", required: true, check: str(1024, false)},
-			{name: "scopes", check: words, initial: []any{}},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "content_type", check: choice("application/json", "application/x-www-form-urlencoded"), initial: "application/json"},
-			{name: "version", check: str(10, false), initial: "v1"},
-		},
+		name: "webhook", columns: audit("name url scopes is_active content_type version created_by updated_by workspace"),
+		hidden: names("secret"),
+		fields: bodyFields("name=text? is_active=on",
+			field{name: "url", required: true, check: str(1024, false)},
+			field{name: "scopes", check: words, initial: []any{}},
+			field{name: "content_type", check: choice("application/json", "application/x-www-form-urlencoded"), initial: "application/json"},
+			field{name: "version", check: str(10, false), initial: "v1"},
+		),
 		param: "webhook",
 	})
 }

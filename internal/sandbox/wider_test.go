@@ -99,7 +99,7 @@ func TestAProjectHasOneEstimate(t *testing.T) {
 	want(t, ask(t, s, "PATCH", estimates, `{"name": "Sizes"}`), http.StatusOK)
 }
 
-func TestWhatHangsOnAProjectOrAnItemGoesWithIt(t *testing.T) {
+func TestTheContentsOfAProjectOrAnItemAreDeletedWithIt(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	web := "projects/" + projectWeb + "/"

@@ -10,13 +10,10 @@ func (ks *kinds) describeWorkflows() {
 	inWorkflow := func(c *call) []byte { return scope(c.vars["workflow"]) }
 	ks.workflow = ks.add(&kind{
 		name: "workflow", param: "workflow", scope: inProject,
-		columns: audit("name", "description", "is_active", "is_default", "work_item_types", "created_by", "updated_by", "workspace", "project"),
-		fields: []field{
-			{name: "name", check: line()},
-			{name: "description", check: prose(), null: true},
-			{name: "is_active", check: boolean, initial: true},
-			{name: "work_item_types", ref: &ks.itemType, many: true, initial: []any{}},
-		},
+		columns: audit("name description is_active is_default work_item_types created_by updated_by workspace project"),
+		fields: bodyFields("name=line description=prose? is_active=on",
+			field{name: "work_item_types", ref: &ks.itemType, many: true, initial: []any{}},
+		),
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, ks.workflowState, text(r, "id"))
 			c.clear(t, ks.transition, text(r, "id"))
@@ -24,12 +21,8 @@ func (ks *kinds) describeWorkflows() {
 	})
 	ks.workflowState = ks.add(&kind{
 		name: "workflow_state", param: "workflow_state", scope: inWorkflow,
-		columns: audit("state", "allow_issue_creation", "is_default", "type", "workflow", "created_by", "updated_by", "workspace", "project"),
-		fields: []field{
-			{name: "allow_issue_creation", check: boolean, initial: false},
-			{name: "is_default", check: boolean, initial: false},
-			{name: "type", check: str(255, true), initial: ""},
-		},
+		columns: audit("state allow_issue_creation is_default type workflow created_by updated_by workspace project"),
+		fields:  bodyFields("allow_issue_creation=off is_default=off type=text"),
 		afterDelete: func(c *call, t *tx, r row) {
 			for _, s := range t.all(ks.transition, inWorkflow(c)) {
 				if s.row["workflow_state"] == r["id"] {
@@ -39,9 +32,9 @@ func (ks *kinds) describeWorkflows() {
 		},
 	})
 	ks.transition = ks.add(&kind{
-		name: "workflow_transition", param: "transition", scope: inWorkflow, hidden: []string{"state"},
-		columns: audit("workflow_state", "transition_state", "rejection_state", "members", "required_approvals", "workflow", "created_by", "updated_by",
-			"workspace", "project"),
+		name: "workflow_transition", param: "transition", scope: inWorkflow, hidden: names("state"),
+		columns: audit("workflow_state transition_state rejection_state members required_approvals workflow created_by updated_by " +
+			"workspace project"),
 		fields: []field{
 			{name: "state", ref: &ks.state},
 			{name: "transition_state", ref: &ks.state, null: true},

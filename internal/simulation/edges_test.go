@@ -179,8 +179,8 @@ func dated(items string) string {
 	return "version: 1\nworkspace: acme\nprojects:\n  - {key: shop, identifier: SHOP, name: Shop, work_items: [" + items + "]}\n"
 }
 
-// TestWhatWasFoundStaysMended plays cases that failed once. A failure prints a line of this table.
-func TestWhatWasFoundStaysMended(t *testing.T) {
+// TestDefectsThatWereFoundStayFixed plays cases that failed once. A failure prints a line of this table.
+func TestDefectsThatWereFoundStayFixed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		scene  *scene
@@ -204,7 +204,7 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			}.scene(),
 			[]string{"1: POST /projects/*/work-items/bulk-create/ #1: power lost"},
 		},
-		"a removal that is late takes nobody out who stays by now": {
+		"a late removal takes nobody out who stays": {
 			story{
 				api:   2,
 				first: module("{key: a, name: A, module: m}, {key: b, name: B, module: m}"),
@@ -213,7 +213,7 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			}.scene(),
 			[]string{"1: POST /projects/*/modules/*/work-items/ #1: killed, and the request is late"},
 		},
-		"a removal that was sent again and is late takes nobody out who came back": {
+		"a repeated late removal takes nobody out who came back": {
 			story{
 				api:   2,
 				first: module("{key: a, name: A, module: m}"),
@@ -222,15 +222,15 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			}.scene(),
 			[]string{"1: POST /projects/*/modules/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},
 		},
-		"a role that was sent again and is late does not come after another one": {
+		"a repeated late role does not overwrite a newer role": {
 			story{api: 2, first: reviewed, next: strings.Replace(reviewed, "reviewer", "commenter", 1), last: reviewed}.scene(),
 			[]string{"1: PATCH /projects/*/members/*/ #1: late", "1: remove state.json.journal #1: no space"},
 		},
-		"a run that did nothing keeps no later one from being taken back":    {scenes()["apply and undo"], []string{"1: write state.json.journal #2: no space"}},
-		"an undo of the last run is repeated without harm":                   {scenes()["small, undo last"], []string{"1: remove state.json.journal #1: no space"}},
-		"an undo waits for what a killed run has sent":                       {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},
-		"an undo waits for what a run has sent again":                        {scenes()["apply and undo"], []string{"1: POST /projects/*/work-items/ #1: late"}},
-		"a run that slept takes nothing away from the one that has its lock": {scenes()["taken over, slowly"], []string{"beside1: list .journal/ #1: asleep for a minute"}},
+		"a run that did nothing keeps no later one from being taken back": {scenes()["apply and undo"], []string{"1: write state.json.journal #2: no space"}},
+		"an undo of the last run is repeated without harm":                {scenes()["small, undo last"], []string{"1: remove state.json.journal #1: no space"}},
+		"an undo waits for what a killed run has sent":                    {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},
+		"an undo waits for what a run has sent again":                     {scenes()["apply and undo"], []string{"1: POST /projects/*/work-items/ #1: late"}},
+		"a run that slept removes nothing of the run that took its lock":  {scenes()["taken over, slowly"], []string{"beside1: list .journal/ #1: asleep for a minute"}},
 		"a run that lost its lock while the service was busy sends nothing more": {
 			scenes()["taken over"],
 			[]string{"beside1: PATCH /projects/* #1: busy for a minute", "beside1: put .lock #3: out of reach for two minutes"},
@@ -239,24 +239,24 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["two at once, elsewhere"],
 			[]string{"1: put .lock #1: killed", "beside1: get the state #1: asleep for an hour"},
 		},
-		"who came into a container is known though another was to leave it": {scenes()["small, members"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"}},
-		"who came into a container is known though the manifest wants them elsewhere by then": {
+		"an added member is recorded although another member had to leave": {scenes()["small, members"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"}},
+		"an added member is recorded although the manifest now wants it elsewhere": {
 			scenes()["small, edited"],
 			[]string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"},
 		},
-		"an answer that held several lists is asked for again once nothing can come late": {
+		"an answer with several lists is requested again after the grace period": {
 			scenes()["small, edited, v2"],
 			[]string{"1: POST /projects/*/work-items/*/relations/ #1: killed, and the request is late"},
 		},
-		"an update that is late does not undo one to another value": {
+		"a late update does not overwrite another value": {
 			scenes()["small, thrice"],
 			[]string{"1: PATCH /projects/*/labels/*/ #1: killed, and the request is late"},
 		},
-		"an update that was sent again and is late does not come after the one to a newer value": {
+		"a repeated late update does not overwrite a newer value": {
 			scenes()["small, thrice"],
 			[]string{"1: PATCH /projects/*/labels/*/ #1: done, nothing answered", "1: PATCH /projects/*/labels/*/ #2: killed, and the request is late"},
 		},
-		"an update that is late does not come after one that was taken back": {
+		"a late update does not overwrite an undo": {
 			scenes()["small, back"],
 			[]string{"1: PATCH /projects/*/work-items/*/ #1: killed, and the request is late"},
 		},
@@ -268,23 +268,23 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, edited"],
 			[]string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: late", "1: remove state.json.journal #1: no space"},
 		},
-		"a create that was sent again does not make once more what is deleted": {
+		"a repeated create does not make a deleted object again": {
 			scenes()["small, either"],
 			[]string{"1: POST /projects/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},
 		},
-		"what was to be deleted and is wanted again is made again if it was": {
+		"an object that was deleted and is wanted again is created again": {
 			scenes()["edited, pruned"],
 			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},
 		},
-		"who a create without an outcome put into a container is known": {
+		"a member that an unanswered create added is recorded": {
 			scenes()["small, placed, v2"],
 			[]string{"1: POST /projects/*/work-items/bulk-create/ #1: done, 503, and so each time", "1: GET /projects/*/work-items/ #3: half an answer"},
 		},
-		"an outcome that found no space is written with the next one": {
+		"an outcome that the full disk refused is written with the next one": {
 			scenes()["small, members"],
 			[]string{"1: write state.json.journal #3: no space", "1: write state.json.journal #4: killed"},
 		},
-		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
+		"members are recorded although a gateway always answers that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

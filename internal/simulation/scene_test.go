@@ -392,7 +392,7 @@ func (w *world) well(sc *scene, faults ...fault) bool {
 	for _, f := range faults {
 		fmt.Fprintf(&list, "%q, ", f.String())
 	}
-	text := fmt.Sprintf("%s\n%s\nas a line of TestWhatWasFoundStaysMended: {%s, []string{%s}},", strings.Join(w.problems, "\n"), w.log.String(), sc.name, list.String())
+	text := fmt.Sprintf("%s\n%s\nas a line of TestDefectsThatWereFoundStayFixed: {%s, []string{%s}},", strings.Join(w.problems, "\n"), w.log.String(), sc.name, list.String())
 	if sc.tell != nil {
 		sc.tell(text)
 	} else {

@@ -606,7 +606,7 @@ func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 	check("from the state file", openWith(t, path, opts), last)
 }
 
-func TestALateRequestIsKnownUntilItsTimeIsOver(t *testing.T) {
+func TestALateRequestIsRecordedUntilItsGracePeriodIsOver(t *testing.T) {
 	t.Parallel()
 	path, now := statePath(t), testTime()
 	opts := testOptions()
@@ -633,7 +633,7 @@ func TestALateRequestIsKnownUntilItsTimeIsOver(t *testing.T) {
 	must(t, f.Close())
 }
 
-func TestAContainerWithoutMembersIsKnownWhileARequestMayStillCome(t *testing.T) {
+func TestAnEmptyContainerIsRecordedUntilItsLateRequestIsOver(t *testing.T) {
 	t.Parallel()
 	path, now := statePath(t), testTime()
 	opts := testOptions()

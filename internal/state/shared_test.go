@@ -357,7 +357,7 @@ func (s sleeper) Put(ctx context.Context, name string, text []byte, version stri
 	return s.cloud.Put(ctx, name, text, version)
 }
 
-func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
+func TestARunThatLostItsLockBeforeReadingTheStateRemovesNothing(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		before string
@@ -416,7 +416,7 @@ func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
 	}
 }
 
-func TestARunThatDoesNotKnowWhatItWroteDoesNotLockOutOthers(t *testing.T) {
+func TestARunWithAnUnknownWriteDoesNotLockOutOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud()
@@ -524,7 +524,7 @@ func TestARunThatCannotRenewItsLockStops(t *testing.T) {
 	})
 }
 
-func TestAStoreWithoutConditionsIsRefused(t *testing.T) {
+func TestAStoreWithoutConditionalWritesIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud()
@@ -535,8 +535,8 @@ func TestAStoreWithoutConditionsIsRefused(t *testing.T) {
 	})
 }
 
-// TestABadStoreLosesNothing refuses, cuts and denies one request in ten.
-func TestABadStoreLosesNothing(t *testing.T) {
+// TestAnUnreliableStoreLosesNothing refuses, cuts and denies one request in ten.
+func TestAnUnreliableStoreLosesNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -604,8 +604,8 @@ func TestTheCostOfASharedStateIsCounted(t *testing.T) {
 	})
 }
 
-// TestARunThatSleptAfterASaveSendsNothing has a machine that sleeps, with its clock, between a save and the next intent.
-func TestARunThatSleptAfterASaveSendsNothing(t *testing.T) {
+// TestARunThatLostItsLockAfterASaveSendsNothing has a machine that sleeps, with its clock, between a save and the next intent.
+func TestARunThatLostItsLockAfterASaveSendsNothing(t *testing.T) {
 	t.Parallel()
 	for name, work := range map[string]func(t *testing.T, f *File){
 		"a run that slept before its first request sends nothing": func(*testing.T, *File) {},
@@ -655,7 +655,7 @@ func TestARunThatSleptAfterASaveSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAStateThatWasPutThereByHandIsAcceptedByUnlock(t *testing.T) {
+func TestUnlockAcceptsAStateThatWasReplacedByHand(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud()

@@ -29,22 +29,20 @@ func (f *Fault) mayOutliveClient() bool { return f.Delay > 0 || f.Late > 0 || !f
 
 // Break is one kind of failure. The zero value is no failure.
 type Break struct {
-	Cut     bool        // close the connection without a byte of answer
-	Status  int         // answer with this status …
-	Header  http.Header // … with these headers …
-	Body    string      // … and this body
-	Stall   bool        // answer nothing until the client gives up or the server closes
-	Endless bool        // 200, and a body that never ends
-	Switch  bool        // 101, and the bare connection until the client or the server closes it
+	Cut    bool        // close the connection without a byte of answer
+	Status int         // answer with this status …
+	Header http.Header // … with these headers …
+	Body   string      // … and this body
+	Stall  bool        // answer nothing until the client gives up or the server closes
+	Switch bool        // 101, and the bare connection until the client or the server closes it
 }
 
 func (b Break) none() bool {
-	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless && !b.Switch
+	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Switch
 }
 
 // serve applies the fault of a request and passes the request to the sandbox.
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	begin := time.Now()
 	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
 	status := 0
 	seen := &recorder{}
@@ -76,13 +74,13 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	seen.ReadCloser, arrived.Body = req.Body, seen
 	if !fault.After.none() {
-		s.handle(httptest.NewRecorder(), arrived, begin)
+		s.next.ServeHTTP(httptest.NewRecorder(), arrived)
 		status = s.inject(fault.After, w, req)
 		return
 	}
 	if fault.Reword != nil {
 		answer := httptest.NewRecorder()
-		s.handle(answer, arrived, begin)
+		s.next.ServeHTTP(answer, arrived)
 		status = answer.Code
 		maps.Copy(w.Header(), answer.Header())
 		w.Header().Del("Content-Length")
@@ -91,7 +89,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	answer := &statusWriter{ResponseWriter: w}
-	s.handle(answer, arrived, begin)
+	s.next.ServeHTTP(answer, arrived)
 	status = answer.status
 }
 
@@ -134,11 +132,10 @@ const maxBody = 8 << 20
 
 // deliverLate handles a request after its client is gone.
 func (s *Server) deliverLate(req *http.Request, after time.Duration) {
-	begin := time.Now()
 	req = req.Clone(context.WithoutCancel(req.Context()))
 	s.late.Go(func() {
 		if s.wait(req, after) {
-			s.handle(httptest.NewRecorder(), s.arrive(req), begin)
+			s.next.ServeHTTP(httptest.NewRecorder(), s.arrive(req))
 		}
 	})
 }
@@ -172,8 +169,6 @@ func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 		}
 		cut(w)
 		return 0
-	case b.Endless:
-		return s.endless(w, req)
 	case b.Switch:
 		s.takeOver(w, req)
 		return http.StatusSwitchingProtocols
@@ -225,25 +220,4 @@ func (s *Server) takeOver(w http.ResponseWriter, req *http.Request) {
 	case <-gone:
 	case <-s.closing:
 	}
-}
-
-func (s *Server) endless(w http.ResponseWriter, req *http.Request) int {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
-	chunk := []byte(strings.Repeat(" ", 32<<10))
-	_, err := w.Write([]byte(`{"results": [`))
-	for err == nil {
-		select {
-		case <-req.Context().Done():
-			return http.StatusOK
-		case <-s.closing:
-			panic(http.ErrAbortHandler)
-		default:
-		}
-		if _, err = w.Write(chunk); err == nil {
-			err = flush.Flush()
-		}
-	}
-	return http.StatusOK
 }

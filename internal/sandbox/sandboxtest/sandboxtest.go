@@ -6,7 +6,6 @@ package sandboxtest
 import (
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/planform/planform/internal/sandbox"
@@ -69,7 +68,6 @@ type Server struct {
 	close   sync.Once
 	closing chan struct{}
 	late    sync.WaitGroup // requests whose handling outlives their client
-	slowest atomic.Int64   // see SlowestWrite
 }
 
 // Open opens a sandbox.
@@ -103,20 +101,6 @@ func (s *Server) Close() error {
 
 // Drain returns when every late request has been handled.
 func (s *Server) Drain() { s.late.Wait() }
-
-// SlowestWrite returns the longest time from the arrival of a write to the end of its handling, including late ones.
-func (s *Server) SlowestWrite() time.Duration { return time.Duration(s.slowest.Load()) }
-
-// handle lets the sandbox answer a request, and measures writes from their arrival.
-func (s *Server) handle(w http.ResponseWriter, req *http.Request, arrived time.Time) {
-	s.next.ServeHTTP(w, req)
-	if req.Method == http.MethodGet {
-		return
-	}
-	took := int64(time.Since(arrived))
-	for longest := s.slowest.Load(); took > longest && !s.slowest.CompareAndSwap(longest, took); longest = s.slowest.Load() {
-	}
-}
 
 // arrive returns the request with the uniqueness of the options.
 func (s *Server) arrive(req *http.Request) *http.Request {

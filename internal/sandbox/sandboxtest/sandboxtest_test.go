@@ -40,7 +40,7 @@ func ask(tb testing.TB, s *sandboxtest.Server, method, path, body string, header
 	return w.Code
 }
 
-func TestTheSeededIDsAreThoseOfTheSandbox(t *testing.T) {
+func TestTheSeededIDsExistInTheSandbox(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, sandboxtest.Options{})
 	for kind, ids := range map[string][]string{

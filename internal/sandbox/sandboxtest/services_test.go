@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-func TestTheSeedOfAServiceIsThatOfTheSandbox(t *testing.T) {
+func TestServicesAndTheSandboxHaveTheSameSeed(t *testing.T) {
 	t.Parallel()
 	own, service := openTest(t, sandboxtest.Options{}), openTest(t, sandboxtest.Options{Empty: true})
 	url, err := service.Start(t.Context(), "")

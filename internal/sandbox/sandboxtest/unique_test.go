@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-func TestWhatIsToBeUniqueIsRefusedOrNotAsAskedFor(t *testing.T) {
+func TestDuplicatesAreRefusedAsTheOptionsSay(t *testing.T) {
 	t.Parallel()
 	const (
 		marked = `{"name": "x", "external_source": "planform", "external_id": "1"}`

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-func TestV2GoesWrongAsAskedFor(t *testing.T) {
+func TestARequestOfV2FailsAsItsFaultSays(t *testing.T) {
 	t.Parallel()
 	const web = "/api/v2/workspaces/acme/projects/" + sandboxtest.ProjectWeb + "/"
 	const batch = `{"items":[{"name":"a","cycle_id":"` + sandboxtest.CycleSprint14 + `"},{"name":"b"}]}`

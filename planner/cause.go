@@ -18,6 +18,9 @@ const (
 	CannotChange
 	CannotClear
 	CannotSet
+	// OfOthers means that other people changed an object, use it or have something in it, so that it stays unless the run deletes such
+	// objects, too.
+	OfOthers
 	// NotAccepted means that the person in [Cause.Objects] has not accepted an invitation to the workspace yet.
 	NotAccepted
 	// Swapped means that two objects exchange a value that the service takes once.
@@ -50,6 +53,9 @@ func refused(text string) Cause {
 	}
 	return Cause{Code: Refused, Text: text}
 }
+
+// ofOthers returns a cause of the code OfOthers.
+func ofOthers(text string) Cause { return Cause{Code: OfOthers, Text: text} }
 
 // lacks returns the cause that this edition of the service does not have objects, such as "customers".
 func lacks(objects string) Cause {

@@ -243,7 +243,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	have := row.Text("external_id")
 	owner, marked := row.Owner()
 	moved := marked && owner != ch.in.Owner
-	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
+	if why := ch.blockers.claims.taken(i, claim{text: want}); why.exists() {
 		return nil // it would be on two objects
 	}
 	if moved && !ch.in.takesOver(ch.in.Desired[i]) {

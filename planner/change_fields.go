@@ -176,8 +176,8 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	}
 	if v.Field.Unique {
 		want, _ := v.Desired(nil)
-		if h := ch.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why.exists() {
-			return h.why
+		if why := ch.blockers.claims.taken(i, claim{v.Field, want}); why.exists() {
+			return why
 		}
 	}
 	if others := ch.stillHave(i, v); others.exists() {

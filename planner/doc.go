@@ -17,7 +17,7 @@
 //	objects       what the manifest wants, what the state knows of it       objects.go, identity_rename.go
 //	loader        the only place that turns a question into a request       load.go
 //	snapshot      what the service lists, parent by parent                  observe.go
-//	identities    what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
+//	identities    what each object is on the service                        identity_match.go, identity_bind.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
 //	records       memberships of the state, and what open requests did      settle_members.go

@@ -8,6 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// near suggests names of the kind in a list that are like a text.
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
@@ -16,71 +17,8 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-const createFirst = "create it on the service first, or give the ID of an existing one"
-
-// recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
-func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
-	t := f.info
-	if !t.recognisable() {
-		switch {
-		case f.intent.creates():
-			var hits []resource.Row
-			if f.presence, hits = m.recovery.recoverCreate(f); f.presence == exists {
-				m.adopt(o, f, hits, foundByNumber)
-			}
-		case t.create != nil:
-			f.presence, f.undetectable = absent, true
-		case t.api.Wide(), f.parent != noObject && m.objects.states[f.parent].info.create != nil:
-			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
-		default:
-			m.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(),
-				m.in.namesNeed("give its id"))
-		}
-		return
-	}
-	l, st := m.snapshot.list(t, f.parent)
-	if f.presence = st; st != exists {
-		f.why = l.why
-		return
-	}
-	if t.externalIDs {
-		hits := m.notOthers(o, m.marked(o, l.byExternalID(m.in.marks())))
-		if len(hits) == 0 && m.in.takesOver(o) {
-			hits = m.notOthers(o, m.marked(o, l.byAnyMark(m.in.Workspace)))
-		}
-		switch {
-		case len(hits) > 0 && m.in.Owner == "" && !m.in.takesOver(o) && !m.isRecorded(o):
-			m.unknownMark(o, f, hits[0])
-			return
-		case len(hits) > 0:
-			m.adopt(o, f, hits, foundByExternalID)
-			return
-		}
-	}
-	hits, field := m.sameNaturalKey(l, o, t, m.keyIDs(o, f))
-	if hits = m.notOthers(o, hits); len(hits) > 0 {
-		m.adopt(o, f, hits, "its "+field)
-		return
-	}
-	if m.findArchived(o, f, was) {
-		return
-	}
-	if t.externalIDs && o.Kind.AdoptOnRequestOnly && m.in.Owner != "" { // it would be doubled
-		if unowned := m.marked(o, l.byExternalID(resource.Marks{Workspace: m.in.Workspace})); len(unowned) > 0 {
-			m.unknownMark(o, f, unowned[0])
-			return
-		}
-	}
-	f.presence = absent
-	f.unconfirmed = f.intent.creates()
-	if t.create == nil {
-		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
-			cmp.Or(near(o.Name(), o.Kind, l), createFirst))
-	}
-}
-
-// marked are the records that bear the mark of an object, or else one that it had before.
-func (m *identities) marked(o *resource.Object, by index) (hits []resource.Row) {
+// withMarks returns the rows that bear the mark of an object, or else a mark that it had before.
+func (m *identities) withMarks(o *resource.Object, by index) (hits []resource.Row) {
 	if len(by) == 0 {
 		return nil
 	}
@@ -97,6 +35,15 @@ func (m *identities) marked(o *resource.Object, by index) (hits []resource.Row) 
 	return hits
 }
 
+// marked finds the rows that bear a mark, in the list of the object's kind if that is read already.
+func (m *identities) marked(f *objectState, mark string) []resource.Row {
+	if m.snapshot.listed(f.info, f.parent) {
+		l, _ := m.snapshot.list(f.info, f.parent)
+		return l.byExternalID(m.in.marks())[mark]
+	}
+	return m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: mark, Owner: m.in.Owner}).Rows
+}
+
 // isRecorded reports whether the state has a record of an object, or could lack it.
 func (m *identities) isRecorded(o *resource.Object) bool {
 	return !m.in.Knowing || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
@@ -105,15 +52,8 @@ func (m *identities) isRecorded(o *resource.Object) bool {
 	})
 }
 
-// unknownMark reports an object that planform made for a manifest without an owner, which may be another than this one.
-func (m *identities) unknownMark(o *resource.Object, f *objectState, row resource.Row) {
-	m.fail(o, f, "unknown-mark", "planform made "+m.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+" as "+string(o.Address)+
-		", and the state does not know it: another manifest may have it",
-		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
-}
-
-// notOthers are the records that the state does not have as another object of the manifest: one of another workspace may have
-// the key or name by now that another one had there.
+// notOthers returns the rows that the state does not have as another object of the manifest. In a manifest from another workspace, an object
+// may have the key or the name that another object had there before.
 func (m *identities) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
 	if o.Origin == nil {
 		return hits
@@ -126,54 +66,8 @@ func (m *identities) notOthers(o *resource.Object, hits []resource.Row) []resour
 	})
 }
 
-// adopt takes the one record that was recognised; several are an error that names them.
-func (m *identities) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
-	if len(hits) > 1 {
-		hint := "give the id of the right one"
-		if by == foundByExternalID {
-			hint = m.keepOne(o.Kind, f.parent, hits) + ", or " + hint
-		}
-		m.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+
-			m.objects.enumerate(o.Kind, f.parent, hits), hint)
-		return
-	}
-	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
-	if o.Implied { // it is not the manifest's
-		f.matchedBy = ""
-	}
-}
-
-// findArchived looks for an object among the archived ones before it is created again. A name
-// matches only where the manifest says archived. was is the ID that the object had, or "".
-func (m *identities) findArchived(o *resource.Object, f *objectState, was string) bool {
-	t := f.info
-	_, _, given := wantsArchived(o)
-	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
-		return slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return m.lookUnlisted(o, f, a, "") })
-	}
-	if t.archived == nil || !t.externalIDs {
-		return false
-	}
-	a := m.service.askAt(t.archived, m.objects.params(f.parent))
-	externalID := m.in.marks().ID(o.Address)
-	for _, row := range a.Rows {
-		if row.ID() == was || o.ID == "" && m.in.marks().Has(row, externalID) {
-			f.presence, f.row, f.id = exists, row, row.ID()
-			return true
-		}
-	}
-	if !given || o.ID != "" {
-		return false
-	}
-	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t, nil)
-	if len(hits) > 0 {
-		m.adopt(o, f, hits, "its "+field)
-	}
-	return len(hits) > 0
-}
-
-// sameNaturalKey finds the records with the natural key of an object, without those whose external ID
-// belongs to another object of the manifest. A name that several objects share identifies none.
+// sameNaturalKey returns the rows with the natural key of an object, without those that bear the mark of another object of the manifest. A
+// name that several objects of the manifest share identifies none.
 func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
 	hits, field = l.sameNaturalKey(o, t, id)
 	if len(hits) == 0 || !t.externalIDs {
@@ -221,7 +115,7 @@ func (m *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResol
 	return func(f *resource.Field, _ *resource.Reference) (string, bool) { return ids[f], ids[f] != "" }
 }
 
-// ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
+// ownersByExternalID returns the objects of the manifest by their marks.
 func (m *identities) ownersByExternalID() map[string]objectID {
 	if m.byExternalID == nil {
 		m.byExternalID = map[string]objectID{}
@@ -234,8 +128,8 @@ func (m *identities) ownersByExternalID() map[string]objectID {
 	return m.byExternalID
 }
 
-// hasSharedName reports whether another object of the manifest beside this one has the same
-// natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
+// hasSharedName reports whether another object in the same parent has the same natural key. Only a manifest from another workspace, where
+// objects have IDs, can have two such objects.
 func (m *identities) hasSharedName(o *resource.Object) bool {
 	if m.names == nil {
 		m.names = map[naturalKey]int{}
@@ -267,7 +161,7 @@ func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	return keys
 }
 
-// keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
+// keepOne says which of several rows with one mark to keep: the row that the state knows, else the oldest.
 func (m *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
 		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Moved is the address of an object that is, belongs to, or lives in one that has
-// another address now. It reports whether it is another one.
+// Moved returns the address that a record has after an object got another address: the object itself, its memberships and the objects in it
+// move along. It reports whether the address changed.
 func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	if a == from {
 		return to, true
@@ -30,8 +30,7 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	return a, false
 }
 
-// relocate is a state in which some objects of a kind, and all that belongs to
-// them or lives in them, have other addresses.
+// relocate returns a state in which some objects of a kind have other addresses, with their memberships and the objects in them.
 func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
 	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may go where another one was
 	for address := range prior {
@@ -51,7 +50,7 @@ func relocate(prior Prior, origin map[resource.Address]resource.Address, k *reso
 	return moved
 }
 
-// ancestorOfKind is the object of a kind that a record is of or is about, or that its object lives in, or "".
+// ancestorOfKind returns the nearest object of a kind at or above the object of a record, or "".
 func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 	if container, _, _, ok := a.ParseMembership(); ok {
 		a = container
@@ -68,6 +67,7 @@ func byRank() []*resource.Kind {
 		func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
 }
 
+// renamed reports whether an object has another key.
 func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
@@ -86,6 +86,7 @@ func AllAddresses(o *resource.Object) (all []resource.Address) {
 	return all
 }
 
+// addressIn returns the address of an object in a parent; "" = the workspace.
 func addressIn(parent resource.Address, k *resource.Kind, key string) resource.Address {
 	if parent == "" {
 		return resource.NewAddress(k.Name, key)
@@ -93,7 +94,7 @@ func addressIn(parent resource.Address, k *resource.Kind, key string) resource.A
 	return parent.Child(k.Name, key)
 }
 
-// hasDefaultKey reports whether the key of an object is the one that it has where none is written.
+// hasDefaultKey reports whether the key of an object is the one that it has if the manifest writes none.
 func hasDefaultKey(o *resource.Object) bool {
 	key, ok := o.Kind.DefaultKey(func(field string) string {
 		if o.Kind.Identifier != nil && field == "identifier" {
@@ -181,7 +182,7 @@ func newRenames(k *resource.Kind, prior Prior, wanted map[resource.Address]bool)
 	return n
 }
 
-// originKeys are the texts by which an origin is found.
+// originKeys returns the forms of an origin by which a record is found: its ID alone, or its source and identifier.
 func originKeys(o *resource.Origin) (keys []resource.Origin) {
 	if o != nil && o.ID != "" {
 		keys = append(keys, resource.Origin{ID: o.ID})
@@ -216,7 +217,7 @@ func (re *renames) find(objects []*resource.Object) {
 	}
 }
 
-// claim notes that the record of an address is an object's, unless it is another one's.
+// claim gives the record of an address to an object, unless another object has it.
 func (re *renames) claim(o *resource.Object, from resource.Address) bool {
 	if re.claimed[from] || from.Parent() != o.Address.Parent() {
 		return false
@@ -228,7 +229,7 @@ func (re *renames) claim(o *resource.Object, from resource.Address) bool {
 	return true
 }
 
-// identified is the address of the record with the ID of an object, or "".
+// identified returns the address of the record with the ID or the origin of an object, or "".
 func (re *renames) identified(o *resource.Object) resource.Address {
 	if all := re.byID[o.ID]; o.ID != "" && len(all) > 0 {
 		if slices.Contains(all, o.Address) {
@@ -244,8 +245,8 @@ func (re *renames) identified(o *resource.Object) resource.Address {
 	return ""
 }
 
-// telling is the field and the value by which an object can be told from others without ID and key: its name, else what every
-// one of its kind has.
+// telling returns the field and the digest of the value that distinguish an object without ID and key: its name, or the text that every object
+// of its kind has.
 func telling(o *resource.Object) (field, value string) {
 	for i := range o.Values {
 		v := &o.Values[i]
@@ -261,7 +262,7 @@ func telling(o *resource.Object) (field, value string) {
 
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
 
-// freeAddress is an address for what has to make room for another object.
+// freeAddress returns an unused address for a record that has to make room for another object.
 func (re *renames) freeAddress(a resource.Address) resource.Address {
 	key := a.Key() + "-former"
 	for i := 2; ; i++ {

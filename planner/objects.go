@@ -95,25 +95,31 @@ const (
 // decided reports whether it is known that an object is on the service, or that it is not.
 func (p presence) decided() bool { return p == exists || p == absent }
 
-// objectState is what is known of one desired object.
+// binding says which row of the service an object is, how it was found, and its status.
+type binding struct {
+	presence   presence
+	row        resource.Row // as the service shows it, in the time zone that the object will be in; nil = not read
+	id         string
+	identifier string
+	why        string // why it is not found, or hidden
+	matchedBy  string // how it was recognised; "" = by the ID of the manifest or the state
+}
+
+// objectState holds what is known of one desired object.
 type objectState struct {
+	binding
+
 	info         *kindInfo
-	row          resource.Row // as the service shows it, in the time zone that it will be in; nil = not read
-	before       resource.Row // the same in the time zone of the last apply, where that was another one
+	before       resource.Row // the row in the time zone of the last apply, if that was another one
 	endedOn      string       // its last day, in the time zone that it is in
 	prior        *Record      // what the state knows of it, but for what its intent was about; nil = nothing, or of another object
 	intent       *Intent      // what an earlier run announced about it, without an outcome; nil = nothing
-	id           string
-	identifier   string
-	replaces     string      // ID of planform's object that is deleted before this one is created; "" = none
-	why          string      // if notFound or hidden
-	matchedBy    string      // how it was recognised, if by anything but the manifest's ID or the state
-	parent       objectID    // index of its parent; none = the workspace
-	uses         []reference // its fields that name others
-	presence     presence
-	keptDeleted  bool // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
-	vanished     bool // the state knows it, the service does not any more
-	replaced     bool // the state knows another object under this address
+	replaces     string       // ID of planform's object that is deleted before this one is created; "" = none
+	parent       objectID     // index of its parent; none = the workspace
+	uses         []reference  // its fields that name others
+	keptDeleted  bool         // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
+	vanished     bool         // the state knows it, the service does not any more
+	replaced     bool         // the state knows another object under this address
 	hasChildren  bool
 	isMember     bool // of some container
 	compared     bool // some field is held against what the service shows

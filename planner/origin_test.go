@@ -239,7 +239,7 @@ func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 		},
 		"an object that --prune deletes is created under another key with a warning": {
 			api: full, given: given, want: wants, prior: []planner.Record{mine}, options: prune, steps: []string{"create work_item/web/bb", "delete work_item/web/b"},
-			findings: []string{"warning another-key: work_item/web/bb is created, and work_item/web/b with the same name is deleted; if it was renamed, add `previously: b` to the new entry"},
+			findings: []string{"warning another-key: work_item/web/bb is created, and work_item/web/b is deleted; if it was renamed, add `previously: b` to the new entry"},
 		},
 	})
 }

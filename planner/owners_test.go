@@ -292,14 +292,14 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 				s.find(c).row["parent"] = x
 			}),
 			options: changed, want: wants(), prior: []planner.Record{made("work_item/web/x", x)}, forgotten: all,
-			steps:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it stays`},
-			again:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it stays`},
+			steps:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C" below it stays`},
+			again:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C" below it stays`},
 			members: []resource.Address{"cycle/web/s1#work_items"},
 		},
 		"a project with an item of another owner is not deleted, even with --delete-changed": {
 			options: changed, want: func(*wanted) {}, forgotten: all, members: nil,
-			steps: []string{"delete work_item/web/a", "delete cycle/web/s1", "delete module/web/m1", `not_possible project/web: it would be deleted, but the work item "C1" in it belongs to owner mobile`},
-			again: []string{`not_possible project/web: it would be deleted, but the work item "C1" in it belongs to owner mobile`},
+			steps: []string{"delete work_item/web/a", "delete cycle/web/s1", "delete module/web/m1", `not_possible project/web: it would be deleted, but the work item "C" in it belongs to owner mobile`},
+			again: []string{`not_possible project/web: it would be deleted, but the work item "C" in it belongs to owner mobile`},
 		},
 		"what an item of another owner uses or is in is kept, and so is what it is related to": {
 			given: and(func(s *fakeService) {

@@ -10,43 +10,117 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkContents makes sure that nothing which others made is deleted along with an orphan: sub-items, children, relations,
-// and what no list shows.
-func (or *orphans) checkContents(l *orphan) {
-	or.checkBelow(l)
+// presence finds out whether the service still has an orphan: its list, a read by its ID, the archived objects and its mark tell, in this
+// order. The cause says why an orphan is blocked.
+func (or *orphans) presence(l *orphan) (decision, Cause) {
+	t, withoutKind := l.info, refused("this edition of the service has no "+plural(l.info.kind))
+	list, listed := t.listRead(l.params)
+	_, have := or.in.Observed[list]
+	// If objects can be below others of their kind, the list tells which objects are below this one.
+	if listed && (have || t.get == nil || or.listSizes[list.Path] > 2 || parentField(t.kind) != nil) {
+		if or.service.ask(list).Unsupported {
+			return blocked, withoutKind
+		}
+		if row := or.rowsOf(list)[l.record.ID]; row != nil {
+			l.row = row
+			return toDelete, Cause{}
+		} // a list that changes while its pages are read may leave one out
+	} else if t.get == nil {
+		return blocked, refused("planform cannot check whether it still exists")
+	}
+	if t.get != nil {
+		switch a := or.service.askAt(t.get, l.params); {
+		case a.Unsupported:
+			return blocked, withoutKind
+		case a.NotFound || len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID:
+		case t.archived != nil && a.Rows[0]["archived_at"] != nil:
+			return leftArchived, Cause{}
+		default:
+			l.row = a.Rows[0]
+			return toDelete, Cause{}
+		}
+	}
+	return or.absence(l)
+}
+
+// absence decides about an orphan that neither its list nor a read shows: it is gone, or it or its project is archived.
+func (or *orphans) absence(l *orphan) (decision, Cause) {
+	archive := l.info.archived
+	if archive != nil && slices.ContainsFunc(or.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
+		or.isUnlisted(l) {
+		return leftArchived, Cause{}
+	}
+	top := l.record.Address.Parent()
+	for up := top; up != ""; up = up.Parent() {
+		top = up
+	}
+	if top != "" && or.objects.kind(top.Kind()).get != nil {
+		a := or.service.askAt(or.objects.kind(top.Kind()).get, l.params)
+		if len(a.Rows) > 0 && a.Rows[0].Text("archived_at") != "" {
+			return blocked, refused(string(top) + " is archived, so its contents cannot be checked")
+		}
+	}
+	return vanished, Cause{}
+}
+
+// isUnlisted reports whether the look-up by an orphan's mark shows that it is archived or a draft, or cannot tell.
+func (or *orphans) isUnlisted(l *orphan) bool {
+	list, listed := l.info.listRead(l.params)
+	if !listed || !l.info.findsExternalIDs() {
+		return false
+	}
+	a, made := or.snapshot.findUnlisted(l.info, list.Path, l.record.Address)
+	if !made || a.Several {
+		return true
+	}
+	if len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID || a.Rows[0].Hidden() == "" {
+		return false
+	}
+	l.row = a.Rows[0] // it shows which object this one is below
+	return true
+}
+
+// foreignContents returns the causes that other people made something in an orphan.
+func (or *orphans) foreignContents(l *orphan) (causes []Cause) {
 	for _, child := range resource.Children(l.info.kind.Name) {
 		read, listed := or.objects.kinds[child].listRead(l.params)
 		if !listed || child.Singleton || or.hasNone(l, child) || l.info.parent != nil && !or.mayRead(l, read) {
 			continue
 		}
-		rows, _ := or.rowsOf(read)
+		rows := or.rowsOf(read)
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			in := or.createdByUs[serviceID{child.Name, id}]
-			if externalID := rows[id].Text("external_id"); in == nil && or.in.marks().Has(rows[id], externalID) {
-				if in = or.lostCreates[externalID]; in != nil {
-					in.recordCreated(id)
-				}
-			}
-			below := serviceID{child.Name, id}
-			owner, other := or.in.otherOwner(rows[id], true)
-			switch {
-			case other:
-				l.block("the " + label(child, rows[id]) + " in it belongs to " + owner.String())
-			case in != nil && in.parent == l:
-				or.checkInside(l, in, rows[id])
-			case or.in.Owner != "" && or.in.marks().Has(rows[id], rows[id].Text("external_id")) && len(or.objects.addressesOf(below)) == 0 &&
-				!or.in.DeleteUnrecorded:
-				l.block("the state does not know the " + label(child, rows[id]) + " in it: nobody can tell whether it was protected")
-			case slices.ContainsFunc(child.DisplayTexts(rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
+			c, predefined := or.foreignContent(l, child, rows[id])
+			if causes = append(causes, c); predefined {
 				n--
-			default:
-				or.keep(l, "planform did not create the "+label(child, rows[id])+" in it")
 			}
 		}
 		l.count(child.Noun(), Inside, n)
 	}
-	or.checkSummary(l)
+	return causes
+}
+
+// foreignContent returns the cause that an orphan stays for an object in it. If that is an orphan too, its own causes count. predefined
+// reports whether each object of the orphan's kind has such an object from the start.
+func (or *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.Row) (c Cause, predefined bool) {
+	id := serviceID{child.Name, row.ID()}
+	what, in := label(child, row)+" in it", or.createdByUs[id]
+	switch owner, other := or.in.otherOwner(row, true); {
+	case other:
+		return refused("the " + what + " belongs to " + owner.String()), false
+	case in != nil && in.parent == l:
+		if in.row = row; in.decision == undecided {
+			or.holdFor(in, or.changedByOthers, or.foreignBelow, or.foreignContents, or.unlistedContents)
+		}
+		l.unread = l.unread || in.unread
+		return in.keeps(string(in.record.Address) + " in it stays"), false
+	case or.in.Owner != "" && or.in.marks().Has(row, row.Text("external_id")) && len(or.objects.addressesOf(id)) == 0 && !or.in.DeleteUnrecorded:
+		return refused("the state does not know the " + what + ": nobody can tell whether it was protected"), false
+	case slices.ContainsFunc(child.DisplayTexts(row), func(name string) bool { return slices.Contains(child.Predefined, name) }):
+		return Cause{}, true
+	default:
+		return ofOthers("planform did not create the " + what), false
+	}
 }
 
 // hasNone reports whether an orphan is of a type that cannot have objects of a kind in it, such as a text property, which has no options.
@@ -60,55 +134,40 @@ func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	return of != "" && of != child.ParentType
 }
 
-// checkInside looks into an orphan that goes with another one, which stays if this one does.
-func (or *orphans) checkInside(l, in *orphan, row resource.Row) {
-	if in.row = row; in.decision == undecided {
-		if or.checkChanged(in); in.decision == undecided {
-			or.checkContents(in)
-		}
-	}
-	l.unread = l.unread || in.unread
-	if in.decision == blocked {
-		l.decision, l.byOthers, l.reason = in.decision, in.byOthers, "it would be deleted, but "+string(in.record.Address)+" in it stays"
-	}
-}
-
-// checkBelow makes sure that nothing else than orphans is below an orphan of its own kind: the service deletes that, too.
-func (or *orphans) checkBelow(l *orphan) {
+// foreignBelow returns the causes that an object which stays is below an orphan of its own kind: the service deletes both together.
+func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	field := parentField(l.info.kind)
-	if field == nil {
-		return
+	list, listed := l.info.listRead(l.params)
+	if field == nil || !listed {
+		return nil
 	}
-	read, _ := l.info.listRead(l.params)
-	rows := slices.Clip(or.in.Observed[read].Rows)
+	children := maps.Clone(or.usedBy(fieldIn{list, field}))
 	for i := range or.objects.count() {
-		if f := &or.objects.states[i]; f.presence == hidden && f.info.kind == l.info.kind {
-			rows = append(rows, f.row)
+		if f := &or.objects.states[i]; f.presence == hidden && f.info == l.info {
+			up, _ := field.ObservedIn(f.row)
+			children[up] = append(slices.Clip(children[up]), f.row)
 		}
 	}
-	n := 0
-	var look func(id string)
-	look = func(id string) {
-		for _, row := range rows {
-			up, _ := field.ObservedIn(row)
-			below := serviceID{l.info.kind.Name, row.ID()}
-			if up != id || n > len(rows) || or.movesAway(below, field) { // more if they are below each other
-				continue
-			}
-			n++
-			_, other := or.in.otherOwner(row, true)
-			switch why := label(l.info.kind, row) + " below it stays"; {
-			case !other && or.createdByUs[below] != nil:
-			case other, or.isTracked(below):
-				l.block(why)
-			default:
-				or.keep(l, why)
-			}
-			look(row.ID())
+	below, seen := slices.Clone(children[l.record.ID]), map[string]bool{}
+	for ; len(below) > 0; below = below[1:] {
+		row := below[0]
+		id := serviceID{l.info.kind.Name, row.ID()}
+		if seen[id.id] || or.movesAway(id, field) {
+			continue
+		}
+		seen[id.id] = true
+		below = append(below, children[id.id]...)
+		_, other := or.in.otherOwner(row, true)
+		switch why := label(l.info.kind, row) + " below it stays"; {
+		case !other && or.createdByUs[id] != nil:
+		case other, or.isTracked(id):
+			causes = append(causes, refused(why))
+		default:
+			causes = append(causes, ofOthers(why))
 		}
 	}
-	look(l.record.ID)
-	l.count(l.info.kind.Noun(), Below, n)
+	l.count(l.info.kind.Noun(), Below, len(seen))
+	return causes
 }
 
 // movesAway reports whether the manifest puts an object that is below another one elsewhere.
@@ -128,24 +187,29 @@ func (or *orphans) isTracked(id serviceID) bool {
 	})
 }
 
-// checkSummary makes sure that the service counts nothing in an orphan that no list shows, such as archived work items.
-func (or *orphans) checkSummary(l *orphan) {
+// unlistedContents returns the causes that the service counts objects in an orphan that no list shows, such as archived work items.
+func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
 	counts := or.countsIn(l.info, l.params)
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		k := resource.CountedAs(name)
+		k, n, text := resource.CountedAs(name), counts[name], ""
 		switch {
-		case counts[name] == 0 || k != nil && k.Membership != nil:
+		case n == 0 || k != nil && k.Membership != nil:
+			continue
 		case k == nil:
 			noun := strings.TrimSuffix(strings.ReplaceAll(name, "_", " "), "s")
-			l.count(noun, Inside, counts[name])
-			or.keep(l, "it has "+diag.Count(counts[name], noun)+", and "+l.info.api.Noun()+" does not list "+them(counts[name]))
+			l.count(noun, Inside, n)
+			text = "it has " + diag.Count(n, noun) + ", and " + l.info.api.Noun() + " does not list " + them(n)
 		default:
-			if n := or.hidden(or.objects.kinds[k], l.record.Address, l.params, counts[name]); n > 0 {
-				l.count(k.Noun(), Inside, counts[name])
-				or.keep(l, unlisted(n, k)+" "+are(n)+" in it")
+			n = or.hidden(or.objects.kinds[k], l.record.Address, l.params, n)
+			if n <= 0 {
+				continue
 			}
+			l.count(k.Noun(), Inside, counts[name])
+			text = unlisted(n, k) + " " + are(n) + " in it"
 		}
+		causes = append(causes, ofOthers(text))
 	}
+	return causes
 }
 
 // unlisted names objects that the service counts and does not list.
@@ -153,7 +217,7 @@ func unlisted(n int, k *resource.Kind) string {
 	return countOf(n, k) + " that no list shows (archived, or " + oneOr(n, "a draft", "drafts") + ")"
 }
 
-// countsIn are the numbers of objects that the service counts in one, by the names that it has for them; nil = it counts none.
+// countsIn returns the numbers of objects that the service counts in one, by its names for them; nil = it counts none.
 func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]int {
 	op, ok := t.kind.Op(resource.Summary, t.api)
 	if !ok {
@@ -167,14 +231,13 @@ func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]in
 	return a.Rows[0].Counts()
 }
 
-// hidden is how many of the objects that the service counts in one are in no list, and not known to be archived.
+// hidden returns how many of the objects that the service counts in one are in no list, and not known to be archived.
 func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
 	if read, listed := t.listRead(params); listed {
-		rows, answer := or.rowsOf(read)
-		if answer.Unsupported || answer.NotFound {
+		if a := or.service.ask(read); a.Unsupported || a.NotFound {
 			return 0
 		}
-		counted -= len(rows)
+		counted -= len(or.rowsOf(read))
 	}
 	for i := range or.objects.count() {
 		if f := &or.objects.states[i]; f.info == t && f.isUnlisted() && or.in.Desired[i].Address.Parent() == parent {
@@ -189,121 +252,26 @@ func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[strin
 	return counted
 }
 
-func (or *orphans) checkPresent(l *orphan) decision {
-	t := l.info
-	if read, ok := l.info.listRead(l.params); ok {
-		_, have := or.in.Observed[read]
-		// Where an object can be below another of its kind, the list tells what is below this one.
-		if have || t.get == nil || or.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
-			rows, answer := or.rowsOf(read)
-			switch {
-			case answer.Unsupported:
-				return l.block("this edition of the service has no " + plural(t.kind))
-			case rows[l.record.ID] != nil:
-				l.row = rows[l.record.ID]
-				return toDelete
-			case t.get == nil:
-				return or.confirmGone(l)
-			} // a list that changes while its pages are read may leave one out
-		}
+// rowsOf returns the records of a list by their IDs.
+func (or *orphans) rowsOf(list Read) map[string]resource.Row {
+	rows, have := or.rows[list]
+	if have {
+		return rows
 	}
-	if t.get == nil {
-		return l.block("planform cannot check whether it still exists")
+	answer := or.service.ask(list)
+	rows = make(map[string]resource.Row, len(answer.Rows))
+	for _, row := range answer.Rows {
+		rows[row.ID()] = row
 	}
-	switch answer := or.service.askAt(t.get, l.params); {
-	case answer.Unsupported:
-		return l.block("this edition of the service has no " + plural(t.kind))
-	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
-		return or.confirmGone(l)
-	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
-		return leftArchived
-	default:
-		l.row = answer.Rows[0]
-		return toDelete
-	}
+	or.rows[list] = rows
+	return rows
 }
 
-// checkHidden finds out whether the look-up by external ID shows an object that no list does.
-func (or *orphans) checkHidden(l *orphan) decision {
-	read, listed := l.info.listRead(l.params)
-	if !listed || !l.info.findsExternalIDs() {
-		return vanished
+// listed returns the records of a list by their IDs, if it was read.
+func (or *orphans) listed(t *kindInfo, params map[string]string) map[string]resource.Row {
+	read, ok := t.listRead(params)
+	if _, have := or.in.Observed[read]; !ok || !have {
+		return nil
 	}
-	a, made := or.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
-	switch {
-	case !made:
-		return leftArchived // as far as is known
-	case a.Several:
-		return leftArchived
-	case len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
-		if rows := or.rows[read.Path]; rows != nil {
-			rows[l.record.ID] = a.Rows[0] // it shows what this is below
-		}
-		return leftArchived
-	default:
-		return vanished
-	}
-}
-
-// confirmGone decides about an orphan that no list and no read shows: it is gone, or it or its
-// project is archived.
-func (or *orphans) confirmGone(l *orphan) decision {
-	if op := l.info.archived; op != nil {
-		if slices.ContainsFunc(or.service.askAt(op, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) {
-			return leftArchived
-		}
-	}
-	if d := or.checkHidden(l); d != vanished {
-		return d
-	}
-	top := l.record.Address.Parent()
-	for up := top; up != ""; up = up.Parent() {
-		top = up
-	}
-	if top == "" {
-		return vanished
-	}
-	op := or.objects.kind(top.Kind()).get
-	if op == nil {
-		return vanished
-	}
-	for _, row := range or.service.askAt(op, l.params).Rows {
-		if row.Text("archived_at") != "" {
-			return l.block(string(top) + " is archived, so its contents cannot be checked")
-		}
-	}
-	return vanished
-}
-
-func (or *orphans) findLostCreate(l *orphan) bool {
-	read, _ := l.info.listRead(l.params)
-	rows, _ := or.rowsOf(read)
-	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if !or.in.marks().On(rows[id], l.record.Address) {
-			continue
-		}
-		if _, wanted := or.objects.owners[serviceID{l.info.kind.Name, id}]; wanted {
-			l.decision = aliased
-			return false
-		}
-		l.recordCreated(id)
-		return true
-	}
-	l.decision = vanished
-	or.service.unconfirmed = append(or.service.unconfirmed, read)
-	return false
-}
-
-// rowsOf returns the records of a list by their IDs, and the answer that has them.
-func (or *orphans) rowsOf(read Read) (map[string]resource.Row, Answer) {
-	answer := or.service.ask(read)
-	rows := or.rows[read.Path]
-	if rows == nil {
-		rows = make(map[string]resource.Row, len(answer.Rows))
-		for _, row := range answer.Rows {
-			rows[row.ID()] = row
-		}
-		or.rows[read.Path] = rows
-	}
-	return rows, answer
+	return or.rowsOf(read)
 }

@@ -10,54 +10,41 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// lostText is how many characters a plan shows of the text of an object that it deletes.
+// lostText limits the characters that a plan shows of the text of a deleted object.
 const lostText = 1000
 
-// count notes how many objects an orphan has.
-func (o *orphan) count(noun string, where Where, n int) {
-	at := slices.IndexFunc(o.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
-	switch {
-	case at >= 0:
-		o.contents[at].Count = n
-	case n > 0:
-		o.contents = append(o.contents, Content{noun, where, n})
-	}
-}
-
-// clockSlack is how far the clock of the service and the one of who applied last may be apart, with what the service's own
-// workers touch a moment after a write.
+// clockSlack covers the difference between the clocks of the service and of planform's machine, and the time that the service's own workers
+// take after a write.
 const clockSlack = time.Minute
 
-// checkChanged keeps an orphan that somebody changed since it was applied: a field that was applied, a text, date or list that
-// planform never set, or whatever else the service says that another user changed.
-func (or *orphans) checkChanged(l *orphan) {
-	fields, since := or.driftedFields(l), " since the last apply"
-	if len(fields) == 0 && !or.touchedByOthers(l) {
+// changedByOthers returns the cause that somebody changed an orphan: a field that was applied, a text, date or list that planform never set,
+// or anything else that the service says another user changed.
+func (or *orphans) changedByOthers(l *orphan) []Cause {
+	fields, touched, since := or.driftedFields(l), or.touchedByOthers(l), " since the last apply"
+	if len(fields) == 0 && !touched {
 		fields, since = or.movedFields(l), " after planform created it"
 	}
-	what := strings.Join(fields, ", ")
 	by, at := or.lastChange(l)
+	text := by + " changed it"
 	var last []string
 	switch {
-	case what != "" && by != "":
-		what, last = "somebody changed its "+what, []string{"last change by " + by}
-	case what != "":
-		what = "somebody changed its " + what
-	case or.touchedByOthers(l):
-		what = by + " changed it"
-	default:
-		return
+	case len(fields) > 0:
+		if text = "somebody changed its " + strings.Join(fields, ", "); by != "" {
+			last = append(last, "last change by "+by)
+		}
+	case !touched:
+		return nil
 	}
 	if !at.IsZero() {
 		last = append(last, at.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	if what += since; len(last) > 0 {
-		what += " (" + strings.Join(last, ", ") + ")"
+	if text += since; len(last) > 0 {
+		text += " (" + strings.Join(last, ", ") + ")"
 	}
-	or.keep(l, what)
+	return []Cause{ofOthers(text)}
 }
 
-// driftedFields are the fields of an orphan that differ from what was applied, and those with content that planform never set.
+// driftedFields returns the fields of an orphan that differ from what was applied, and those with content that planform never set.
 func (or *orphans) driftedFields(l *orphan) []string {
 	row := l.info.kind.InZone(or.shown(l), or.zoneOf(l.record.Address.Parent()))
 	var names []string
@@ -70,9 +57,9 @@ func (or *orphans) driftedFields(l *orphan) []string {
 		}
 		applied, drifted := false, have != "" && len(l.record.Values) > 0 && isContent(f)
 		for k := i; k < len(l.info.kind.Fields); k++ {
-			other := &l.info.kind.Fields[k]
-			if _, set := l.record.Values[other.Name]; set && (k == i || other.SharesAPIName(*f)) {
-				drifted = !l.record.mayHaveSent(other.Name) && l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
+			form := &l.info.kind.Fields[k]
+			if _, set := l.record.Values[form.Name]; set && (k == i || form.SharesAPIName(*f)) {
+				drifted = !l.record.mayHaveSent(form.Name) && l.record.drifted(form, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, form, have)
 				applied = true
 			}
 		}
@@ -83,7 +70,7 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	return names
 }
 
-// movedFields returns the fields of an orphan that planform never applied and that somebody changed, by whatever login and whenever: the
+// movedFields returns the fields of an orphan that planform never applied and that somebody changed, whatever the login and the time: the
 // activities of a work item tell.
 func (or *orphans) movedFields(l *orphan) (names []string) {
 	k := resource.MustLookup(activity)
@@ -96,8 +83,7 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 		return nil
 	}
 	changed := map[string]bool{}
-	log := or.service.askOptional(read)
-	for _, row := range log.Rows {
+	for _, row := range or.service.askOptional(read).Rows {
 		changed[row.Text("field")] = true
 	}
 	for name := range l.record.Values {
@@ -106,41 +92,37 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		if name := activityField(f.Name); changed[name] && !l.record.mayHaveSent(f.Name) && !f.Virtual &&
-			!l.info.viaMembership(f) { // who is where, the members tell
+			!l.info.viaMembership(f) { // the lists of members tell about those
 			names, changed[name] = append(names, name), false
 		}
 	}
 	return names
 }
 
-// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read. Where none can be, somebody changed it.
-func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bool {
+// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read. If no list tells, somebody changed it.
+func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (told bool) {
 	gone := lost(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
 	}
-	told := false
 	for _, t := range or.objects.namedBy(f) {
 		for _, list := range or.listsBeside(l, t) {
 			a := or.service.askOptional(list.read)
-			switch {
-			case a.Unsupported, a.Forbidden, a.NotFound:
-			case slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
+			if slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }) {
 				return false
-			default:
-				told = true
 			}
+			told = told || !a.Unsupported && !a.Forbidden && !a.NotFound
 		}
 	}
 	return told
 }
 
-// isContent reports whether people write the field, and the service gives a new object none.
+// isContent reports whether people write the field, and a new object has nothing in it.
 func isContent(f *resource.Field) bool {
 	return f.Rich() || f.Type == resource.LongText || f.Type == resource.Date || f.Type == resource.RefSet && f.ParentDefault == ""
 }
 
-// zoneOf is the time zone of what objects at an address live in.
+// zoneOf returns the time zone of the objects in the one at an address.
 func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 	if i, wanted := or.objects.indexOf(parent); wanted {
 		return or.objects.currentZone(i)
@@ -151,7 +133,7 @@ func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 	return time.UTC
 }
 
-// lastChange is who changed an orphan last, and when.
+// lastChange returns who changed an orphan last, and when.
 func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	row := or.shown(l)
 	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
@@ -161,11 +143,10 @@ func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	return by, at
 }
 
-// nameOf is what people call an object that an orphan names, or the ID where that cannot be read.
+// nameOf returns the name of an object that an orphan names, or the ID if the name cannot be read.
 func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
-		a := or.service.askOptional(read)
-		for _, row := range a.Rows {
+		for _, row := range or.service.askOptional(read).Rows {
 			if texts := t.kind.DisplayTexts(row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
 				return texts[len(texts)-1]
 			}
@@ -174,7 +155,7 @@ func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	return id
 }
 
-// loss is what goes with an orphan.
+// loss says what goes with an orphan.
 func (or *orphans) loss(l *orphan) *Loss {
 	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
 	row := or.shown(l)
@@ -206,22 +187,21 @@ func (or *orphans) loss(l *orphan) *Loss {
 	return loss
 }
 
-// touchedByOthers reports whether the service says that another user changed an orphan since planform did anything to it.
+// touchedByOthers reports whether the service says that another user changed an orphan after planform last wrote it, something in it, or a
+// membership of it: the service notes such writes on the orphan, too.
 func (or *orphans) touchedByOthers(l *orphan) bool {
 	by := resource.LowerID(or.shown(l).Text("updated_by"))
-	_, at := or.lastChange(l)
-	if by == "" || at.IsZero() || l.record.AppliedAt.IsZero() {
+	at, err := time.Parse(time.RFC3339, or.shown(l).Text("updated_at"))
+	if by == "" || err != nil || l.record.AppliedAt.IsZero() {
 		return false
 	}
-	last := l.record.lastSent() // or of something in it, or of its membership: the service notes that on it, too
-	for a, r := range or.in.Prior {
-		inside := strings.HasPrefix(a.Path(), l.record.Address.Path()+"/") || strings.HasPrefix(string(a), string(l.record.Address)+"#")
-		if sent := r.lastSent(); sent.After(last) && (inside || or.records.concerns(a, l.record.ID)) {
-			last = sent
+	if or.lastWrites == nil {
+		or.lastWrites = or.records.lastWrites()
+	}
+	for _, last := range []time.Time{l.record.lastSent(), or.lastWrites[string(l.record.Address)], or.lastWrites[l.record.ID]} {
+		if !at.After(last.Add(clockSlack)) {
+			return false
 		}
-	}
-	if !at.After(last.Add(clockSlack)) {
-		return false
 	}
 	self := or.snapshot.self(or.objects.kinds[people()])
 	return self != "" && self != by

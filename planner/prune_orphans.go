@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,79 +11,101 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// orphans are what the state knows and the manifest does not have any more, and what
-// becomes of it. It is decided only where pruning is asked for.
+// orphans holds the objects that the state knows and the manifest does not have any more, and decides which of them go. Without pruning
+// the list has only those of other owners.
 type orphans struct {
 	analysis
 
 	refs    *references
 	records *memberRecords
 	list    []*orphan // parents first
-	looks   int       // requests that tell of single orphans what is in them and who uses them
+	looks   int       // requests that tell what is in single orphans, and who uses them
 
 	byAddress   map[resource.Address]*orphan
-	createdByUs map[serviceID]*orphan         // that planform created and nothing protects
-	lostCreates map[string]*orphan            // without an outcome, by the external ID that was sent
-	blockedBy   map[resource.Address]obstacle // what keeps an object from being deleted
-	listSizes   map[string]int                // orphans by the path of their list
-	rows        map[string]map[string]resource.Row
+	createdByUs map[serviceID]*orphan      // that planform created and nothing protects
+	keptInside  map[resource.Address]Cause // why an object stays for another one in it
+	listSizes   map[string]int             // orphans by the path of their list
+	rows        map[Read]map[string]resource.Row
+	users       map[fieldIn]map[string][]resource.Row
 	// Made when first needed:
-	namedInManifest map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	named      map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	lastWrites map[string]time.Time           // see memberRecords.lastWrites
 }
 
 // orphan is an object that the state knows and the manifest does not have any more.
 type orphan struct {
-	record     Record
-	info       *kindInfo
-	delete     *resource.Operation // nil = not offered
-	parent     *orphan             // if that is an orphan too
-	params     map[string]string   // path parameters of its own requests; nil = they are not known
-	decision   decision
-	reason     string         // why it stays
-	owner      resource.Owner // of it, if others is set
-	others     bool           // another owner has it, as far as was read
-	looked     bool           // the service is asked for it even if it stays anyway: it may be gone, or another owner's
-	byOthers   bool           // it stays only since others changed it, use it, or have something in it
-	notOffered bool           // only a wider API could delete it
-	unread     bool           // nobody looks what they have in it: there would be too many requests
-	row        resource.Row
-	contents   []Content
-	guards     []Guard
-	loss       *Loss
-	despite    []string // why it would stay, were it not for DeleteChanged
-	step       *Step
+	record   Record
+	info     *kindInfo
+	delete   *resource.Operation // nil = not offered
+	parent   *orphan             // the object that it lives in, if that is an orphan too
+	params   map[string]string   // path parameters of its own requests; nil = they are not known
+	row      resource.Row        // nil = not read
+	decision decision
+	cause    Cause          // why it stays, if it is blocked
+	owner    resource.Owner // its other owner, if others is set
+	others   bool           // another owner has it, as far as was read
+	looked   bool           // the service is asked for it even if it stays: it may be gone, or another owner's
+	unread   bool           // what others have in it was not read: there would be too many requests
+	contents []Content
+	guards   []Guard
+	loss     *Loss
+	despite  []string // why it would stay, were it not for DeleteChanged
+	step     *Step
 }
 
-// obstacle is why an object stays that others are in.
-type obstacle struct {
-	why      string
-	byOthers bool
-}
+func (o *orphan) id() serviceID { return serviceID{o.info.kind.Name, o.record.ID} }
 
-func (o *orphan) recordCreated(id string) {
-	o.record.ID, o.record.CreatedByUs, o.params[o.info.kind.Param] = id, true, id
-}
+// goes reports whether an orphan is deleted, by itself or with its parent.
+func (o *orphan) goes() bool { return o.decision == toDelete || o.decision == deleteWithParent }
 
-// block says why an orphan stays.
-func (o *orphan) block(why string) decision {
-	o.decision, o.reason = blocked, "it would be deleted, but "+why
-	return blocked
-}
-
-// keep lets an orphan stay for what others did, unless the run deletes such objects, too.
-func (or *orphans) keep(l *orphan, why string) {
+// keeps returns the cause that another orphan stays with this one, if this one stays.
+func (o *orphan) keeps(text string) Cause {
 	switch {
-	case l.decision != toDelete && l.decision != undecided:
-	case !or.in.DeleteChanged:
-		l.block(why)
-		l.byOthers = true
-	case !slices.Contains(l.despite, why):
-		l.despite = append(l.despite, why)
+	case o.decision == leftArchived, o.decision == blocked && o.cause.Code == OfOthers:
+		return ofOthers(text)
+	case o.decision == blocked:
+		return refused(text)
+	}
+	return Cause{}
+}
+
+// hold keeps an orphan for a cause, unless the run deletes also what others changed or use. A cause that counts in such a run, too,
+// replaces one that does not.
+func (or *orphans) hold(l *orphan, c Cause) {
+	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
+	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
+	case c.Code != OfOthers || !or.in.DeleteChanged:
+		l.decision, l.cause = blocked, c
+	case !slices.Contains(l.despite, c.Text):
+		l.despite = append(l.despite, c.Text)
 	}
 }
 
-// names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
-func (o *orphan) names(row resource.Row) []string {
+// holdFor keeps an orphan for the first of some reasons that gives a cause. The other reasons are not looked at then.
+func (or *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
+	for _, reason := range reasons {
+		if l.decision != toDelete && l.decision != undecided {
+			return
+		}
+		for _, c := range reason(l) {
+			or.hold(l, c)
+		}
+	}
+}
+
+// count notes how many objects an orphan has.
+func (o *orphan) count(noun string, where Where, n int) {
+	at := slices.IndexFunc(o.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
+	switch {
+	case at >= 0:
+		o.contents[at].Count = n
+	case n > 0:
+		o.contents = append(o.contents, Content{noun, where, n})
+	}
+}
+
+// references returns the IDs that an object's fields name, as the service shows them, else as they were applied.
+func (o *orphan) references(row resource.Row) []string {
 	var ids []string
 	for i := range o.info.refs {
 		field := o.info.refs[i].field
@@ -95,21 +118,21 @@ func (o *orphan) names(row resource.Row) []string {
 	return ids
 }
 
-// decision is what becomes of an orphan.
+// decision names the fate of an orphan.
 type decision int8
 
 const (
-	undecided   decision = iota
-	otherSource          // a manifest that is not read may have it
-	notOurs              // planform did not make it
-	otherOwner           // it, its parent or an object above it bears the mark of another owner
-	toDelete             // it is deleted
-	deleteWithParent
-	vanished     // the service does not show it any more
-	aliased      // it has another address by now
-	leftInParent // what it is in stays for what others did, as it is
-	leftArchived // it, or an ancestor, is archived or a draft
-	blocked      // something prevents the deletion, see reason
+	undecided        decision = iota
+	otherSource               // a manifest that is not read may have it
+	notOurs                   // planform did not make it
+	otherOwner                // it, its parent or an object above it bears the mark of another owner
+	toDelete                  // it is deleted
+	deleteWithParent          // the service deletes it with its parent
+	vanished                  // the service does not show it any more
+	aliased                   // another address has it by now
+	leftInParent              // its parent stays for what others did, and it stays there
+	leftArchived              // it, or an ancestor, is archived or a draft
+	blocked                   // something prevents the deletion, see cause
 )
 
 // isOrphan reports whether an object goes if the manifest does not have it.
@@ -117,59 +140,48 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
 }
 
-// findOrphans decides what becomes of the objects that the state knows and the
-// manifest does not have any more.
+// findOrphans decides what becomes of the objects that the state knows and the manifest does not have any more.
 func findOrphans(refs *references, records *memberRecords) *orphans {
-	s := &orphans{
-		analysis: refs.analysis, refs: refs, records: records,
-		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
-		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{},
-		rows: map[string]map[string]resource.Row{},
+	or := &orphans{
+		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
+		keptInside: map[resource.Address]Cause{}, listSizes: map[string]int{}, rows: map[Read]map[string]resource.Row{},
+		users: map[fieldIn]map[string][]resource.Row{},
 	}
-	var kept []resource.Address // that are neither wanted nor targeted
-	for address, r := range s.in.Prior {
-		if !address.IsObject() {
-			continue
-		}
-		_, wanted := s.objects.indexOf(address)
+	for _, address := range slices.Sorted(maps.Keys(or.in.Prior)) {
+		_, wanted := or.objects.indexOf(address)
 		switch {
-		case wanted, resource.MustLookup(address.Kind()).Section == "" && s.in.Deletes == nil: // no manifest ever had it
-		case !s.in.targeted(address):
-			kept = append(kept, address)
+		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && or.in.Deletes == nil: // no manifest ever had it
+		case !or.in.targeted(address):
+			or.keepParents(address, refused(string(address)+" in it "+or.in.untargeted()))
 		default:
-			s.add(&r)
+			or.add(or.in.Prior[address])
 		}
 	}
-	s.findMarked()
-	slices.SortFunc(s.list, func(a, b *orphan) int {
+	or.findMarked()
+	slices.SortFunc(or.list, func(a, b *orphan) int {
 		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
-	slices.Sort(kept)
-	for _, address := range kept { // it and its ancestors stay
-		s.blockParents(address, obstacle{why: string(address) + " in it " + s.in.untargeted()})
+	for _, l := range or.list {
+		or.locate(l)
+		or.leaveToOwner(l)
 	}
-	for _, l := range s.list { // parents first
-		s.locate(l)
-		s.leaveToOwner(l)
+	if !or.in.Prune { // the rest stays as it is
+		or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l.decision != otherOwner })
+		return or
 	}
-	if !s.in.Prune { // the rest stays as it is
-		s.list = slices.DeleteFunc(s.list, func(l *orphan) bool { return l.decision != otherOwner })
-		return s
+	or.countLooks()
+	for _, level := range or.levels() {
+		or.service.each(len(level), func(i int) { or.decide(level[i]) })
 	}
-	s.checkReadBudget()
-	for _, level := range s.levels() {
-		s.service.each(len(level), func(i int) { s.decide(level[i]) })
+	for or.keepAncestors(); or.keepUsed(); {
+		or.keepAncestors()
 	}
-	s.keepAncestors()
-	for s.keepReferenced() {
-		s.keepAncestors()
-	}
-	for _, l := range s.list {
+	for _, l := range or.list {
 		if l.decision == toDelete {
-			l.loss = s.loss(l)
+			l.loss = or.loss(l)
 		}
 	}
-	return s
+	return or
 }
 
 // levels groups the orphans by the number of orphans that they are in, outermost first.
@@ -187,18 +199,26 @@ func (or *orphans) levels() (levels [][]*orphan) {
 	return levels
 }
 
-func (or *orphans) add(r *Record) {
-	l := &orphan{record: *r, info: or.objects.kind(r.Address.Kind())}
-	l.looked = r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+// add adds a record to the orphans, with the ID of what its create made, if the answer to the create was lost.
+func (or *orphans) add(r Record) {
+	l := &orphan{info: or.objects.kind(r.Address.Kind())}
+	if or.in.Prune {
+		if id, lost := or.snapshot.lostCreate(&r, or.refs.paramsIn(r.Address.Parent())); lost && id == "" {
+			l.decision = vanished
+		} else if lost {
+			r.ID, r.CreatedByUs = id, true
+		}
+	}
+	l.record, l.looked = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
 	or.byAddress[r.Address] = l
 	or.list = append(or.list, l)
-	if r.CreatedByUs && !r.Protect && or.in.sourceGone(r) {
-		or.createdByUs[serviceID{l.info.kind.Name, r.ID}] = l
+	if r.CreatedByUs && !r.Protect && or.in.sourceGone(&r) {
+		or.createdByUs[l.id()] = l
 	}
 }
 
-// byItsMark stands for the manifest of an object of which only its mark tells that one had it.
+// byItsMark stands for the manifest of an object if only its mark tells that a manifest had it.
 const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
@@ -210,7 +230,7 @@ func (or *orphans) findMarked() {
 		known := or.byAddress[r.Address]
 		if (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
 			or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
-			or.add(&r)
+			or.add(r)
 		}
 	}
 }
@@ -236,8 +256,8 @@ func (or *orphans) unrecorded() (found []Record) {
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
 			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
-			lost := or.in.Prior[r.Address]
-			if _, again := or.objects.indexOf(r.Address); !again && !(lost.PendingIntent.creates() && len(lost.Sources) > 0) { // else it is there twice
+			recorded, known := or.in.Prior[r.Address]
+			if _, again := or.objects.indexOf(r.Address); !again && !(known && recorded.ID == "" && len(recorded.Sources) > 0) { // else it is there twice
 				found = append(found, r)
 			}
 		}
@@ -245,7 +265,7 @@ func (or *orphans) unrecorded() (found []Record) {
 	return found
 }
 
-// markedAs is the address under which an object was made, or one of its ID where the mark does not tell.
+// markedAs returns the address under which an object was made, or one with its ID if the mark does not tell.
 func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	parent := resource.Address("")
 	if at.parent != noObject {
@@ -285,7 +305,7 @@ func (or *orphans) leaveToOwner(l *orphan) {
 	switch {
 	case !l.others, l.decision == aliased, l.decision == vanished, !or.in.sourceGone(&l.record):
 	case or.in.Deletes != nil && (l.parent == nil || !l.parent.others):
-		l.block("it belongs to " + l.owner.String())
+		l.decision, l.cause = blocked, refused("it belongs to "+l.owner.String())
 	default:
 		l.decision = otherOwner
 	}
@@ -298,7 +318,7 @@ func (or *orphans) isOthers(a resource.Address) bool {
 	return wanted && or.objects.states[i].foreign || l != nil && l.others
 }
 
-// declaresOther reports whether what declares a membership belongs to another owner: the member, or else the container.
+// declaresOther reports whether another owner has the object that declares a membership: the member, or else the container.
 func (or *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
 	if m.On == m.Container {
 		return or.isOthers(container)
@@ -316,17 +336,59 @@ func (or *orphans) hasVanished(a resource.Address) bool {
 	return false
 }
 
-// blockParents keeps what an object lives in from being deleted with it.
-func (or *orphans) blockParents(a resource.Address, o obstacle) {
-	if o.byOthers && or.in.DeleteChanged {
-		return
-	}
-	for a = a.Parent(); a != "" && (or.blockedBy[a].why == "" || or.blockedBy[a].byOthers && !o.byOthers); a = a.Parent() {
-		or.blockedBy[a] = o
+// keepParents keeps the objects that an object lives in from being deleted with it. The first cause counts, but for one that a run does not
+// heed which deletes also what others use.
+func (or *orphans) keepParents(a resource.Address, c Cause) {
+	for a = a.Parent(); a != ""; a = a.Parent() {
+		was := or.keptInside[a]
+		if c.Code == OfOthers && or.in.DeleteChanged || was.exists() && (was.Code != OfOthers || c.Code == OfOthers) {
+			return
+		}
+		or.keptInside[a] = c
 	}
 }
 
-// decide works out what becomes of an orphan: each check may keep it, and then no further one is made.
+// locate finds out where an orphan is, and decides about it as far as the state tells.
+func (or *orphans) locate(l *orphan) {
+	r, k, inside := &l.record, l.info.kind, Cause{}
+	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
+	if l.params != nil {
+		l.params[k.Param] = r.ID
+	}
+	if l.parent != nil {
+		l.parent.looked = true
+	}
+	if r, ok := l.info.listRead(l.params); ok {
+		or.listSizes[r.Path]++
+	}
+	_, wanted := or.objects.owners[l.id()]
+	switch other := or.in.otherSource(r); {
+	case other != "":
+		l.decision, inside = otherSource, refused(string(r.Address)+" in it comes from "+other+", which is not part of this run")
+	case l.decision == vanished:
+	case r.ID == "" || !r.CreatedByUs:
+		l.decision = notOurs
+		if len(k.Predefined) == 0 && !k.Singleton { // each has some of those, whoever made it
+			inside = ofOthers("planform did not create " + string(r.Address) + " in it")
+		}
+	case wanted || len(or.objects.addressesOf(l.id())) > 1:
+		l.decision = aliased
+	case !or.in.sourceGone(r):
+		l.decision, inside = otherSource, refused("the state file does not say which manifest had "+string(r.Address)+" in it")
+	case r.Protect:
+		l.decision = blocked
+	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
+		l.decision, l.cause = blocked, refused("the state does not know it: nobody can tell whether it was protected")
+	}
+	if r.Protect {
+		inside = refused(string(r.Address) + " in it is protected")
+	}
+	if inside.exists() {
+		or.keepParents(r.Address, inside)
+	}
+}
+
+// decide works out what becomes of an orphan. The first check that keeps it ends the work.
 func (or *orphans) decide(l *orphan) {
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
@@ -336,13 +398,14 @@ func (or *orphans) decide(l *orphan) {
 		or.confirmKept(l)
 		return
 	}
-	checks := []func(*orphan){
-		or.followParent, or.checkPlace, or.checkOffered, or.checkPresence, or.leaveToOwner, or.checkChanged, or.checkContents, or.checkGovernance,
-	}
-	for _, check := range checks {
-		if check(l); l.decision != undecided && l.decision != toDelete {
-			return
+	for _, check := range []func(*orphan) (decision, Cause){or.withParent, or.place, or.presence} {
+		if l.decision == undecided {
+			l.decision, l.cause = check(l)
 		}
+	}
+	if l.decision == toDelete {
+		or.leaveToOwner(l)
+		or.holdFor(l, or.changedByOthers, or.foreignBelow, or.foreignContents, or.unlistedContents, or.managedElsewhere)
 	}
 }
 
@@ -351,86 +414,58 @@ func (or *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
-	decision, reason := l.decision, l.reason
-	if found := or.checkPresent(l); found == vanished {
-		decision = found
+	if found, _ := or.presence(l); found == vanished {
+		l.decision = vanished
 	}
-	l.decision, l.reason = decision, reason
 	or.leaveToOwner(l)
 }
 
-// followParent takes the decision about the parent over, if the parent is an orphan, too.
-func (or *orphans) followParent(l *orphan) {
-	if l.parent == nil {
-		return
+// withParent decides about an orphan by the decision about its parent, if that is an orphan, too.
+func (or *orphans) withParent(l *orphan) (decision, Cause) {
+	p := l.parent
+	switch {
+	case p == nil:
+	case p.goes():
+		return deleteWithParent, Cause{}
+	case p.decision == leftArchived, p.decision == leftInParent:
+		return p.decision, Cause{}
+	case p.decision == blocked && p.cause.Code == OfOthers && p.info.parent != nil:
+		return leftInParent, Cause{}
+	case p.decision == blocked && p.info.kind.Single:
+		return blocked, refused("its " + p.info.kind.Noun() + " stays")
 	}
-	switch p := l.parent; p.decision { //nolint:exhaustive // the others say nothing of what is in the parent
-	case toDelete, deleteWithParent:
-		l.decision = deleteWithParent
-	case leftArchived, leftInParent:
-		l.decision = p.decision
-	case blocked:
-		switch {
-		case p.byOthers && p.info.parent != nil:
-			l.decision = leftInParent
-		case p.info.kind.Single:
-			l.block("its " + p.info.kind.Noun() + " stays")
-		}
-	}
+	return undecided, Cause{}
 }
 
-// checkPlace keeps an orphan that cannot be found, that is in a hidden object, or that something in it keeps.
-func (or *orphans) checkPlace(l *orphan) {
-	switch o := or.blockedBy[l.record.Address]; {
-	case or.objects.isHidden(l.record.Address.Parent()):
-		l.decision = leftArchived
-	case l.params == nil:
-		or.unlocatable(l)
-	case o.why != "":
-		l.block(o.why)
-		l.byOthers = o.byOthers
-	}
-}
-
-// checkOffered keeps an orphan that the API cannot delete.
-func (or *orphans) checkOffered(l *orphan) {
-	if l.delete == nil {
-		l.notOffered = offeredByWider(l.info.api, l.info.kind, resource.Delete)
-		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " +
-			string(l.record.Address))
-	}
-}
-
-// checkPresence finds out whether an orphan is on the service.
-func (or *orphans) checkPresence(l *orphan) {
-	if l.record.ID == "" && !or.findLostCreate(l) {
-		return
-	}
-	if l.decision = or.checkPresent(l); l.decision == toDelete && l.record.Protect {
-		l.decision = blocked // a create without an outcome
-	}
-}
-
-// checkGovernance keeps what the service refuses to delete, since the workspace manages such objects elsewhere by now.
-func (or *orphans) checkGovernance(l *orphan) {
-	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
-		l.block("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())
-	}
-}
-
-func (or *orphans) unlocatable(l *orphan) {
+// place blocks an orphan that cannot be found, that is in a hidden object, that something in it keeps, or that the API cannot delete.
+func (or *orphans) place(l *orphan) (decision, Cause) {
 	parent := l.record.Address.Parent()
 	i, wanted := or.objects.indexOf(parent)
-	switch {
-	case wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
-		l.decision = vanished // with what it lived in
-	default:
-		l.block("the ID of " + string(parent) + " is not known")
+	switch inside := or.keptInside[l.record.Address]; {
+	case or.objects.isHidden(parent):
+		return leftArchived, Cause{}
+	case l.params == nil && wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
+		return vanished, Cause{} // with its parent
+	case l.params == nil:
+		return blocked, refused("the ID of " + string(parent) + " is not known")
+	case inside.exists():
+		return blocked, inside
+	case l.delete == nil:
+		return blocked, notOffered(offeredByWider(l.info.api, l.info.kind, resource.Delete), l.info.api.Noun()+" cannot delete "+
+			diag.A(l.info.kind.Noun())+": delete it in Plane, then run planform state rm "+string(l.record.Address))
 	}
+	return undecided, Cause{}
 }
 
-// keepAncestors keeps work items that have one below them which stays: the service deletes
-// sub-items with an item.
+// managedElsewhere returns the cause that the service refuses to delete an orphan, since the workspace manages such objects elsewhere.
+func (or *orphans) managedElsewhere(l *orphan) []Cause {
+	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
+		return []Cause{refused("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())}
+	}
+	return nil
+}
+
+// keepAncestors keeps orphans that have one below them which stays: the service deletes sub-items with an item.
 func (or *orphans) keepAncestors() {
 	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
@@ -438,21 +473,31 @@ func (or *orphans) keepAncestors() {
 		if l.decision != blocked && l.decision != leftArchived || field == nil {
 			continue
 		}
-		row := or.shown(l)
-		up, _ := field.ObservedIn(row)
-		parent := or.createdByUs[serviceID{l.info.kind.Name, up}]
-		if parent == nil || parent.decision != toDelete {
-			continue
+		up, _ := field.ObservedIn(or.shown(l))
+		if parent := or.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
+			if or.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
+				kept = append(kept, parent)
+				or.decideInside(parent)
+			}
 		}
-		if l.decision == blocked {
-			parent.block(label(l.info.kind, row) + " below it stays")
-			parent.byOthers = l.byOthers
-		} else if or.keep(parent, label(l.info.kind, row)+" below it stays"); parent.decision != blocked {
-			continue
-		}
-		kept = append(kept, parent)
-		or.decideInside(parent)
 	}
+}
+
+// keepUsed keeps orphans that objects of others or of the manifest use. It reports whether any decision changed.
+func (or *orphans) keepUsed() (changed bool) {
+	or.service.each(len(or.list), func(i int) {
+		l := or.list[i]
+		if l.decision != toDelete {
+			return
+		}
+		or.holdFor(l, or.namedInManifest, or.namedInFields, or.foreignMembers, or.foreignContainers, or.foreignRelations, or.unlistedUsers,
+			or.notLookedAt)
+		if l.decision != toDelete {
+			or.decideInside(l)
+			changed = true
+		}
+	})
+	return changed
 }
 
 // decideInside decides about what was to be deleted with an orphan that stays.
@@ -464,48 +509,5 @@ func (or *orphans) decideInside(parent *orphan) {
 				or.decideInside(l)
 			}
 		}
-	}
-}
-
-// locate works out where an object is, and whether it can be deleted at all.
-func (or *orphans) locate(l *orphan) {
-	r, k := &l.record, l.info.kind
-	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
-	if l.params != nil {
-		l.params[k.Param] = r.ID
-	}
-	if l.parent != nil {
-		l.parent.looked = true
-	}
-	if r, ok := l.info.listRead(l.params); ok {
-		or.listSizes[r.Path]++
-	}
-	_, wanted := or.objects.owners[serviceID{k.Name, r.ID}]
-	other := or.in.otherSource(r)
-	switch {
-	case other != "":
-		l.decision = otherSource
-	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
-		or.lostCreates[or.in.marks().ID(r.Address)] = l
-	case r.ID == "" || !r.CreatedByUs:
-		l.decision = notOurs
-	case wanted || len(or.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:
-		l.decision = aliased
-	case !or.in.sourceGone(r):
-		l.decision = otherSource
-	case r.Protect:
-		l.decision = blocked
-	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
-		l.block("the state does not know it: nobody can tell whether it was protected")
-	}
-	switch {
-	case r.Protect:
-		or.blockParents(r.Address, obstacle{why: string(r.Address) + " in it is protected"})
-	case other != "":
-		or.blockParents(r.Address, obstacle{why: string(r.Address) + " in it comes from " + other + ", which is not part of this run"})
-	case l.decision == otherSource:
-		or.blockParents(r.Address, obstacle{why: "the state file does not say which manifest had " + string(r.Address) + " in it"})
-	case l.decision == notOurs && len(k.Predefined) == 0 && !k.Singleton: // each has some of those, whoever made it
-		or.blockParents(r.Address, obstacle{why: "planform did not create " + string(r.Address) + " in it", byOthers: true})
 	}
 }

@@ -64,7 +64,7 @@ func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
 			prior:    []planner.Record{made("work_item/web/c", c, "name=C")},
 			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
-			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if it was renamed, add `previously: c` to the new entry"},
+			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c is deleted; if it was renamed, add `previously: c` to the new entry"},
 		},
 		"the contents of a deleted item are deleted with it": {
 			api: full, given: linked, want: project, options: pruning,

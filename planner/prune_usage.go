@@ -11,13 +11,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// maxLooks is how many requests a plan makes to see what each of the objects to be deleted has in it, and who uses it: four
-// minutes of the usual quota, since what is deleted is gone.
+// maxLooks limits the requests that tell what is in the objects to be deleted, and who uses them: four minutes of the usual quota.
 const maxLooks = 4 * maxSingleReads
 
-// checkReadBudget counts the requests that tell of single orphans what is in them and who uses them. Lists that
-// show all of a project cost little.
-func (or *orphans) checkReadBudget() {
+// countLooks counts the requests that tell what is in single orphans, and who uses them. Lists that show all of a project cost little.
+func (or *orphans) countLooks() {
 	overviews := map[string]bool{}
 	for _, l := range or.list {
 		if l.decision != undecided {
@@ -41,7 +39,7 @@ func (or *orphans) checkReadBudget() {
 	or.looks += len(overviews)
 }
 
-// mayRead reports whether an answer about one orphan is there, or few enough are needed to ask.
+// mayRead reports whether a read about one orphan is answered already, or is one of few enough.
 func (or *orphans) mayRead(l *orphan, read Read) bool {
 	if _, have := or.in.Observed[read]; have || or.looks <= maxLooks || or.in.RefreshAll {
 		return true
@@ -50,99 +48,94 @@ func (or *orphans) mayRead(l *orphan, read Read) bool {
 	return false
 }
 
-// keepReferenced keeps orphans that contain, or are referred to by, objects of others or of the
-// manifest. It reports whether any decision changed.
-func (or *orphans) keepReferenced() bool {
-	changed := false
-	or.service.each(len(or.list), func(i int) {
-		l := or.list[i]
-		if l.decision != toDelete {
-			return
-		}
-		if or.checkUsage(l); l.decision != toDelete {
-			or.decideInside(l)
-			changed = true
-		}
-	})
-	return changed
+// fieldIn is a field of the rows of a list.
+type fieldIn struct {
+	list  Read
+	field *resource.Field
 }
 
-// checkUsage blocks an orphan that contains objects of others or of the manifest, or that such objects refer to.
-func (or *orphans) checkUsage(l *orphan) {
-	l.guards = nil
-	if why := or.manifestReference(l); why != "" {
-		l.block(why)
-		return
+// usedBy returns the rows of a list by the IDs that a field of theirs names.
+func (or *orphans) usedBy(at fieldIn) map[string][]resource.Row {
+	users, have := or.users[at]
+	if have {
+		return users
 	}
-	for _, check := range []func(*orphan) string{or.fieldReference, or.foreignMembers, or.foreignContainers, or.foreignRelations} {
-		if why := check(l); why != "" {
-			or.keep(l, why)
-		}
-		if l.decision == blocked {
-			return
+	users = map[string][]resource.Row{}
+	for _, row := range byID(or.service.ask(at.list).Rows) {
+		ids, _ := at.field.ObservedIn(row)
+		for id := range strings.SplitSeq(ids, ",") {
+			users[id] = append(users[id], row)
 		}
 	}
-	or.checkUnlisted(l)
+	or.users[at] = users
+	return users
 }
 
-// manifestReference says what in the manifest names an orphan by its name or ID.
-func (or *orphans) manifestReference(l *orphan) string {
-	if or.namedInManifest == nil {
-		or.namedInManifest = map[serviceID]resource.Address{}
+// namedInManifest returns the cause that the manifest names an orphan by its name or ID.
+func (or *orphans) namedInManifest(l *orphan) []Cause {
+	if or.named == nil {
+		or.named = map[serviceID]resource.Address{}
 		for _, n := range or.objects.uses {
 			for j := range n.value.Refs {
 				if at, id, ok := or.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
-					if key := (serviceID{n.field.to.kind.Name, id}); or.namedInManifest[key] == "" {
-						or.namedInManifest[key] = or.in.Desired[n.by].Address
-					}
+					key := serviceID{n.field.to.kind.Name, id}
+					or.named[key] = cmp.Or(or.named[key], or.in.Desired[n.by].Address)
 				}
 			}
 		}
 	}
-	if by := or.namedInManifest[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
-		return string(by) + " still refers to it"
+	if by := or.named[l.id()]; by != "" {
+		return []Cause{refused(string(by) + " still refers to it")}
 	}
-	return ""
+	return nil
 }
 
-// fieldReference says which objects that stay name an orphan in a field, unless planform
-// itself made the field so. Where the field cannot be emptied, whoever did.
-func (or *orphans) fieldReference(l *orphan) (why string) {
+// namedInFields returns the causes that objects which stay name an orphan in a field that planform did not set. If the field cannot be
+// empty, it does not matter who set it: the service refuses the deletion.
+func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
 	for _, u := range l.info.referrers(or.objects.kinds) {
-		shown, path := u.kind.kind, u.field.Path() // who is said to refer to it
+		shown, path := u.kind.kind, u.field.Path()
 		if shown.Parent != l.info.kind.NamedWithin() {
 			shown, path = u.kind.parent.kind, shown.Section+"."+path
 		}
 		var by []string
 		for _, list := range or.listsBeside(l, u.kind) {
-			for _, row := range byID(or.service.ask(list.read).Rows) {
-				ids, _ := u.field.ObservedIn(row)
-				if slices.Contains(strings.Split(ids, ","), l.record.ID) && or.keepsUsing(u, row.ID(), l.record.ID) {
-					if list.in != nil {
-						row = list.in
-					}
-					by = append(by, or.displayName(shown, l.record.Address.Parent(), row))
+			for _, row := range or.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
+				if !or.keepsUsing(u, row.ID(), l.record.ID) {
+					continue
 				}
+				if list.in != nil {
+					row = list.in
+				}
+				by = append(by, or.displayName(shown, l.record.Address.Parent(), row))
 			}
 		}
 		l.count(shown.Noun(), Using, len(by))
-		if len(by) > 0 && why == "" {
-			why = countOf(len(by), shown) + " " + oneOr(len(by), "refers", "refer") + " to it in " + path + ": " + diag.First(by, fewNames)
-			if u.field.NeverEmpty() {
-				l.block(why) // the service refuses
-			}
-		}
+		causes = append(causes, refersToIt(by, shown, path, u.field.NeverEmpty())...)
 	}
-	return why
+	return causes
 }
 
-// listBeside is a list of objects beside an orphan, or of those in one beside it, such as the states of a workflow.
+// refersToIt returns the cause that objects of a kind refer to an orphan, if there are some. refuses is set if the service refuses to delete
+// what they refer to.
+func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Cause {
+	if len(by) == 0 {
+		return nil
+	}
+	text := countOf(len(by), k) + " " + oneOr(len(by), "refers", "refer") + " to it in " + path + ": " + diag.First(by, fewNames)
+	if refuses {
+		return []Cause{refused(text)}
+	}
+	return []Cause{ofOthers(text)}
+}
+
+// listBeside is a list of objects beside an orphan, or in an object beside it, such as the states of a workflow.
 type listBeside struct {
 	read Read
-	in   resource.Row // nil = they are beside it themselves
+	in   resource.Row // nil = the objects are beside the orphan themselves
 }
 
-// listsBeside are the lists of the objects of a kind that can refer to an orphan, or that it can refer to.
+// listsBeside returns the lists of the objects of a kind that can refer to an orphan, or that it can refer to.
 func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if read, ok := k.listRead(l.params); ok {
 		return []listBeside{{read, nil}}
@@ -164,7 +157,7 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	return lists
 }
 
-// keepsUsing reports whether an object will refer to an orphan after this run, and not because of planform.
+// keepsUsing reports whether an object will still name an orphan after this run, and planform did not set the field so.
 func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
 	if or.isDeleted(key) {
@@ -175,75 +168,71 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 			return false // it names another one soon
 		}
 	}
-	if u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) {
-		return true
-	}
-	for _, a := range or.objects.addressesOf(key) {
-		if applied, ok := or.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") ||
-			strings.Contains(applied, target)) {
-			return false
-		}
-	}
-	return true
+	return u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) ||
+		!slices.ContainsFunc(or.objects.addressesOf(key), func(a resource.Address) bool {
+			applied, ok := or.in.Prior[a].Values[u.field.Name]
+			return ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target))
+		})
 }
 
+// isDeleted reports whether an object of the service is an orphan that goes in this run, or is gone.
 func (or *orphans) isDeleted(id serviceID) bool {
 	l := or.createdByUs[id]
-	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
+	return l != nil && (l.goes() || l.decision == vanished)
 }
 
-// foreignMembers says which members of an orphan planform did not add.
-func (or *orphans) foreignMembers(l *orphan) (why string) {
+// foreignMembers returns the causes that an orphan has members which planform did not add.
+func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
+	l.guards = nil
 	for _, k := range l.info.membershipsInside() {
-		m := k.Membership
+		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
 		read, ok := or.objects.membersRead(k, l.params)
 		if !ok || !or.mayRead(l, read) {
 			continue
 		}
-		ours := or.membersAdded(l.record.Address, m)
-		for key, in := range or.createdByUs {
-			if key.kind == m.Member && or.isDeleted(key) && in.record.ID != "" {
-				ours[in.record.ID] = true
-			}
+		list, added := listMembers(or.analysis, k, l.params), or.addedTo(l.record.Address, m)
+		by, staying := or.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
+		l.count(member.Noun(), MemberOf, staying)
+		if len(by) > 0 {
+			causes = append(causes, ofOthers(countOf(len(by), member)+" added by others "+are(len(by))+" in it: "+diag.First(by, fewNames)))
 		}
-		answer := or.service.ask(read)
-		var by []string
-		all, staying := slices.Sorted(maps.Keys(ours)), 0
-		for _, row := range answer.Rows {
-			id := m.MemberID(row)
-			if !or.isDeleted(serviceID{m.Member, id}) {
-				staying++
-			}
-			if !ours[id] {
-				by, all = append(by, or.memberDisplayName(m, l.record.Address.Parent(), row)), append(all, id)
-			}
-		}
-		l.count(resource.MustLookup(m.Member).Noun(), MemberOf, staying)
-		if len(by) > 0 && why == "" {
-			slices.Sort(by)
-			why = countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + diag.First(by, fewNames)
-		}
-		if !answer.Unsupported {
-			slices.Sort(all)
-			l.guards = append(l.guards, Guard{read, all})
+		if known := append(list.ids(), added...); list.state != notSupported {
+			slices.Sort(known)
+			l.guards = append(l.guards, Guard{read, slices.Compact(known)})
 		}
 	}
-	return why
+	return causes
 }
 
-// membersAdded returns the members that planform added to a container, or may have added by a request without an outcome.
-func (or *orphans) membersAdded(container resource.Address, m *resource.Membership) map[string]bool {
-	added := map[string]bool{}
-	for _, id := range or.records.mayHaveAdded(container.Members(m.Plural(), 1)) {
-		if id != "" && !or.declaresOther(m, container, id) {
-			added[id] = true
+// membersNot returns the names of the members in a list that planform did not add, without members that go in this run. It also counts the
+// members that stay.
+func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
+	for _, id := range list.ids() {
+		if or.isDeleted(serviceID{k.Membership.Member, id}) {
+			continue
+		}
+		if staying++; !byUs(id) {
+			names = append(names, or.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
 		}
 	}
-	return added
+	slices.Sort(names)
+	return names, staying
 }
 
-// foreignContainers says which containers that stay have an orphan that planform did not add.
-func (or *orphans) foreignContainers(l *orphan) (why string) {
+// addedTo returns the members that planform added to a container, without those whose membership another owner declares.
+func (or *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
+	return slices.DeleteFunc(or.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
+		return id == "" || or.declaresOther(m, container, id)
+	})
+}
+
+// addedByUs reports whether planform added a member to a container, as far as is known.
+func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
+	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(or.addedTo(a, m), member) })
+}
+
+// foreignContainers returns the causes that containers which stay have an orphan that planform did not put there.
+func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	for _, k := range l.info.membershipsAround() {
 		t := or.objects.kind(k.Membership.Container)
 		read, listed := t.listRead(map[string]string{"workspace_slug": or.in.Workspace})
@@ -257,32 +246,23 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 		}
 		var by []string
 		for _, row := range rows {
-			read, ok := or.objects.membersRead(k, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
-			if !ok || or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
+			if or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			if members := or.service.ask(read); slices.ContainsFunc(members.Rows,
-				func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
+			list := listMembers(or.analysis, k, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
+			if list.has(l.record.ID) {
 				by = append(by, or.displayName(t.kind, "", row))
 			}
 		}
 		l.count(t.kind.Noun(), Using, len(by))
-		if len(by) > 0 && why == "" {
-			why = countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " +
-				diag.First(by, fewNames)
-		}
+		causes = append(causes, refersToIt(by, t.kind, k.Membership.Path(), false)...)
 	}
-	return why
+	return causes
 }
 
-// addedByUs reports whether planform added a member to a container, as far as is known.
-func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return or.membersAdded(a, m)[member] })
-}
-
-// foreignRelations says which relations of an orphan planform did not make, and that do not go with both objects.
-func (or *orphans) foreignRelations(l *orphan) string {
+// foreignRelations returns the cause that an orphan has relations which planform did not make, to objects that stay.
+func (or *orphans) foreignRelations(l *orphan) []Cause {
 	var by []string
 	n := 0
 	for _, k := range l.info.relations() {
@@ -297,24 +277,24 @@ func (or *orphans) foreignRelations(l *orphan) string {
 		}
 		n += len(answer.Rows)
 		inverse := resource.MustLookup(m.Inverse).Membership
-		for _, row := range answer.Rows {
-			other := serviceID{m.Member, m.MemberID(row)}
-			ours := or.addedByUs(serviceID{m.Container, l.record.ID}, m, other.id) || or.addedByUs(other, inverse, l.record.ID)
-			if !ours && !or.isDeleted(other) {
-				by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+or.memberDisplayName(m, l.record.Address.Parent(), row))
-			}
+		list := newMemberList(k, read, answer)
+		names, _ := or.membersNot(l, k, &list, func(id string) bool {
+			return or.addedByUs(l.id(), m, id) || or.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
+		})
+		for _, name := range names {
+			by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+name)
 		}
 	}
 	l.count("relation", Inside, n)
 	if len(by) == 0 {
-		return ""
+		return nil
 	}
 	slices.Sort(by)
-	return "planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames)
+	return []Cause{ofOthers("planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames))}
 }
 
-// checkUnlisted keeps an orphan that objects which no list shows may use, and one that nobody looked at.
-func (or *orphans) checkUnlisted(l *orphan) {
+// unlistedUsers returns the causes that objects which no list shows may use an orphan.
+func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	var users []*kindInfo
 	for _, u := range l.info.referrers(or.objects.kinds) {
 		users = append(users, u.kind)
@@ -327,18 +307,24 @@ func (or *orphans) checkUnlisted(l *orphan) {
 		if t.kind.CountedAs == "" || t.parent == nil || t.parent.kind.Name != parent.Kind() {
 			continue
 		}
-		counts := or.countsIn(t.parent, l.params)
-		if n := or.hidden(t, parent, l.params, counts[t.kind.CountedAs]); n > 0 {
+		if n := or.hidden(t, parent, l.params, or.countsIn(t.parent, l.params)[t.kind.CountedAs]); n > 0 {
 			l.count(t.kind.Noun(), Unlisted, n)
-			or.keep(l, unlisted(n, t.kind)+" may use it")
+			causes = append(causes, ofOthers(unlisted(n, t.kind)+" may use it"))
 		}
 	}
-	if l.unread && !or.in.DeleteChanged && l.decision == toDelete {
-		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
-			" requests, which --refresh-all makes")
-	}
+	return causes
 }
 
+// notLookedAt returns the cause that reading what is in an orphan, and who uses it, takes too many requests.
+func (or *orphans) notLookedAt(l *orphan) []Cause {
+	if !l.unread || or.in.DeleteChanged {
+		return nil
+	}
+	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
+		" requests, which --refresh-all makes")}
+}
+
+// memberDisplayName returns the name of a member: as its own list shows it, or as the list of members does.
 func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	t, id := or.objects.kind(m.Member), m.MemberID(row)
 	if listed := or.listed(t, or.refs.paramsIn(parent))[id]; listed != nil {
@@ -350,7 +336,7 @@ func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Add
 	return or.refs.nameID(m.Member, id)
 }
 
-// shown is an orphan as the service shows it, as far as that was read.
+// shown returns an orphan as the service shows it, as far as that was read.
 func (or *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
 		l.row = or.listed(l.info, l.params)[l.record.ID]
@@ -358,17 +344,7 @@ func (or *orphans) shown(l *orphan) resource.Row {
 	return l.row
 }
 
-// listed returns the records of a list by their IDs, if it was read.
-func (or *orphans) listed(t *kindInfo, params map[string]string) (rows map[string]resource.Row) {
-	if read, ok := t.listRead(params); ok {
-		if _, have := or.in.Observed[read]; have {
-			rows, _ = or.rowsOf(read)
-		}
-	}
-	return rows
-}
-
-// titleOf is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
+// titleOf returns the readable identifier and the name of an orphan, as the service shows them, else as they were applied.
 func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	row := or.shown(l)
 	texts := l.info.kind.DisplayTexts(row)
@@ -380,11 +356,11 @@ func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	return cmp.Or(or.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
 }
 
-// readableID is the readable identifier of a record below an address, or "".
+// readableID returns the readable identifier of a record below an address, or "".
 func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	code := or.in.Prior[parent].Identifier
-	if i, wanted := or.objects.indexOf(parent); wanted && or.objects.states[i].identifier != "" {
-		code = or.objects.states[i].identifier
+	if i, wanted := or.objects.indexOf(parent); wanted {
+		code = cmp.Or(or.objects.states[i].identifier, code)
 	}
 	if !k.Numbered() {
 		return ""
@@ -392,7 +368,7 @@ func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row res
 	return k.ReadableID(row, code)
 }
 
-// displayName is what people call a record: by its readable identifier, else by its name.
+// displayName returns the readable identifier of a record, else its name.
 func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	if id := or.readableID(k, parent, row); id != "" {
 		return id

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -79,10 +80,27 @@ func (mr *memberRecords) mayHaveAdded(at resource.Address) []string {
 	return ids
 }
 
-// concerns reports whether the record at an address has a member, or has an intent about the member.
-func (mr *memberRecords) concerns(at resource.Address, member string) bool {
-	r := mr.recordAt(at)
-	return slices.Contains(r.record.Members, member) || r.isOpen() && slices.Contains(mr.refs.membersOf(r.intent), member)
+// lastWrites returns when planform last wrote each object, something in it or a membership of it, or announced to: by the address of the
+// object and, for members, by their IDs.
+func (mr *memberRecords) lastWrites() map[string]time.Time {
+	last := map[string]time.Time{}
+	note := func(key string, at time.Time) {
+		if at.After(last[key]) {
+			last[key] = at
+		}
+	}
+	for a, r := range mr.in.Prior {
+		if container, _, _, ok := a.ParseMembership(); ok {
+			a = container
+			for _, id := range slices.Concat(r.Members, mr.refs.membersOf(r.PendingIntent)) {
+				note(id, r.lastSent())
+			}
+		}
+		for ; a != ""; a = a.Parent() {
+			note(string(a), r.lastSent())
+		}
+	}
+	return last
 }
 
 // namedByIntent returns the members that the intent of a record is about: all members of the record if the intent names none.

@@ -103,6 +103,15 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item/web/ours", ours)},
 			steps: []string{"delete work_item/web/ours", "delete label/web/l1", "delete state/web/s"},
 		},
+		"a label and a state are deleted after the item that has them, if an unconfirmed create made that": {
+			api: full, want: project, options: pruning,
+			given: all(item(ours, 2, "labels="+label, "state="+state, "external_source=planform", "external_id=acme/work_item/web/ours")),
+			prior: []planner.Record{
+				made("label/web/l1", label), made("state/web/s", state),
+				{Address: "work_item/web/ours", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "9"}},
+			},
+			steps: []string{"delete work_item/web/ours", "delete label/web/l1", "delete state/web/s"},
+		},
 		"a state stays if planform's item has it, because an item always has a state": {
 			api: full, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },

@@ -1,0 +1,191 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// notices warns of orphans that stay.
+func (p *pruning) notices() {
+	p.warnUnrecorded()
+	if !p.in.Prune {
+		p.warnOrphans()
+		return
+	}
+	kept, unread, unknown := 0, 0, 0
+	var going []Orphan
+	var found, archived []string
+	elsewhere := map[string]int{} // by the manifest
+	for _, l := range p.orphans.list {
+		o := Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier}
+		switch l.decision { //nolint:exhaustive // of the others nothing is to be said
+		case toDelete:
+			going = append(going, o)
+		case notOurs:
+			found = append(found, o.String())
+		case otherSource:
+			if file := p.in.otherSource(&l.record); l.record.CreatedByUs && file != "" {
+				elsewhere[file]++
+			} else if l.record.CreatedByUs {
+				unknown++
+			}
+		case leftArchived:
+			if (l.parent == nil || l.parent.decision != leftArchived) && !p.objects.isHidden(o.Address.Parent()) {
+				archived = append(archived, string(o.Address))
+			}
+		}
+		switch {
+		case l.decision == blocked && l.cause.Code == OfOthers:
+			kept++
+		case l.unread && (l.decision == blocked || l.decision == toDelete):
+			unread++
+		}
+	}
+	which, look := "no longer in the manifest", "--refresh-all makes them"
+	if p.in.Deletes != nil {
+		which, look = "that would go", look+"; --delete-changed does without"
+	}
+	p.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
+		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+" all the same")
+	p.notice("not-looked-into", unread, "nobody looked what others have in "+diag.Count(unread, "object")+" "+which+": that takes "+
+		strconv.Itoa(p.orphans.looks)+" requests", look)
+	if p.in.Deletes == nil {
+		p.warnRenamed(going)
+		for _, file := range slices.Sorted(maps.Keys(elsewhere)) {
+			name := file
+			if file == standardInput {
+				name = "standard input"
+			}
+			p.notice("other-source", elsewhere[file], diag.Count(elsewhere[file], "object")+" from "+name+" "+are(elsewhere[file])+
+				" left alone: not part of this run", "")
+		}
+		p.notice("of-unknown", unknown, diag.Count(unknown, "object")+" "+are(unknown)+
+			" left alone: the state file does not say which manifest had "+them(unknown),
+			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
+	}
+	p.notice("archived", len(archived), diag.First(archived, fewNames)+" "+are(len(archived))+
+		" archived on the service: left alone, with everything in it", "restore it to have it deleted; planform state rm ADDRESS stops tracking one")
+	p.notice("not-made", len(found), diag.Count(len(found), "object")+" "+which+" "+are(len(found))+
+		" not deleted, since planform did not create "+them(len(found))+": "+diag.First(found, fewNames), "planform state rm ADDRESS stops tracking one")
+}
+
+// notice warns of a number of objects, if there are any.
+func (p *pruning) notice(code string, n int, summary, hint string) {
+	if n > 0 {
+		p.diags.notice(code, summary, hint)
+	}
+}
+
+// warnUnrecorded names the unrecorded objects. Without pruning it needs a state with which a run has ended: a new one knows nothing.
+func (p *pruning) warnUnrecorded() {
+	if p.in.Deletes != nil || p.in.Pull || !p.in.Prune && !p.in.Knowing {
+		return
+	}
+	var names []string
+	for _, r := range p.orphans.unrecorded() {
+		if r.Address.Parent() == "" && p.in.Owner == "" {
+			continue // another manifest of the workspace may have it
+		}
+		names = append(names, Orphan{Address: r.Address, Identifier: r.Identifier}.String())
+		if !p.in.Prune {
+			p.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)
+		}
+	}
+	slices.Sort(names)
+	n, hint := len(names), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+	if p.in.Owner != "" && !p.in.DeleteUnrecorded { // without an owner, planform deletes none of them
+		hint += "; --prune --delete-unrecorded deletes " + them(n)
+	}
+	p.notice("unrecorded", n, diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
+		diag.First(names, fewNames), hint)
+}
+
+// warnRenamed warns of orphans that are deleted while a similar object is created: probably the key was changed.
+func (p *pruning) warnRenamed(orphans []Orphan) {
+	p.findRenames(orphans)
+	for _, was := range orphans {
+		if at, ok := p.objects.indexOf(was.RenamedTo); ok {
+			p.diags.warn(p.in.Desired[at], "another-key", string(was.RenamedTo)+" is created, and "+string(was.Address)+" is deleted",
+				"if it was renamed, add `previously: "+was.Address.Key()+"` to the new entry")
+		}
+	}
+}
+
+// findRenames notes at each orphan the object that the manifest creates in its place: one whose key, which comes from its name, differs from
+// the orphan's in a few letters, or, if the orphan is deleted, one with the same name.
+func (p *pruning) findRenames(orphans []Orphan) {
+	left := map[siblings][]*Orphan{}
+	for i := range orphans {
+		at := siblings{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
+		left[at] = append(left[at], &orphans[i])
+	}
+	for i, o := range p.objects.all() {
+		f, step := &p.objects.states[i], p.steps.of[i]
+		if len(left) == 0 || f.presence != absent || step == nil || step.Action != Create || f.vanished {
+			continue
+		}
+		at := siblings{o.Kind.Name, o.Address.Parent()}
+		keys := make([]string, len(left[at]))
+		for k, was := range left[at] {
+			keys[k] = was.Address.Key()
+		}
+		now := slices.IndexFunc(left[at], func(was *Orphan) bool { return p.in.Prune && hadName(p.in.Prior[was.Address].Values, o) })
+		if near := diag.Near(o.Key, keys); now < 0 && hasDefaultKey(o) && len(near) > 0 {
+			now = slices.Index(keys, near[0])
+		}
+		if now >= 0 {
+			left[at][now].RenamedTo = o.Address
+			left[at] = slices.Delete(left[at], now, now+1)
+		}
+	}
+}
+
+// hadName reports whether the values that were applied to a record have the name of an object.
+func hadName(values map[string]string, o *resource.Object) bool {
+	return slices.ContainsFunc(o.Kind.NaturalKey, func(field string) bool {
+		return values[field] != "" && values[field] == resource.Digest(o.Text(field))
+	})
+}
+
+// warnOrphans lists the orphans of a plan that does not prune, and warns of them.
+func (p *pruning) warnOrphans() {
+	for address, r := range p.in.Prior {
+		_, wanted := p.objects.indexOf(address)
+		if _, owned := p.objects.owners[serviceID{address.Kind(), r.ID}]; !wanted && !owned && p.in.isOrphan(address, &r) && !p.orphans.isOthers(address) {
+			p.plan.Orphans = append(p.plan.Orphans, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
+		}
+	}
+	slices.SortFunc(p.plan.Orphans, func(a, b Orphan) int {
+		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), cmp.Compare(a.Address, b.Address))
+	})
+	p.findRenames(p.plan.Orphans)
+	var names []string
+	for _, orphan := range p.plan.Orphans {
+		if orphan.RenamedTo == "" {
+			names = append(names, orphan.String())
+			continue
+		}
+		at, _ := p.objects.indexOf(orphan.RenamedTo)
+		p.diags.warn(p.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+
+			string(orphan.RenamedTo)+" is created",
+			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
+	}
+	m := p.decisions.countOrphaned()
+	var what []string
+	list := ""
+	if len(names) > 0 {
+		what, list = append(what, diag.Count(len(names), "object")), ": "+diag.First(names, fewNames)
+	}
+	if m > 0 {
+		what = append(what, diag.Count(m, "membership"))
+	}
+	n := len(names) + m
+	p.notice("orphaned", n, strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list,
+		"to delete "+them(n)+", use --prune")
+}

@@ -81,7 +81,7 @@ type trial struct {
 	faulty     int                                       // errors in the manifest
 	state      func(t *testing.T, path, base string)     // makes a state
 	unseen     int64                                     // requests that no handler gets to see
-	prepare    func(t *testing.T, s *sandboxtest.Server) // brings the sandbox to where it is to be
+	prepare    func(t *testing.T, s *sandboxtest.Server) // prepares the sandbox for the case
 }
 
 // examine looks, and gives the report and the number of requests that arrived.
@@ -355,10 +355,10 @@ customers: [{name: Globex, requests: [{title: X}]}]
 	}
 }
 
-// byChance is what differs from run to run.
+// byChance matches the parts of a report that differ from run to run.
 var byChance = regexp.MustCompile(`(lineage )[0-9a-f-]+|(locked by )[^(]+|(process )\d+`)
 
-// kinds is what the edition has and lacks, and how many requests that took.
+// kinds matches the lines about the kinds that the edition has and lacks, and the number of requests.
 var kinds = regexp.MustCompile(`(?m)^(ok edition: |offers |lacks |    if manifests have|warning permission: ).*|^(requests )\d\d`)
 
 func TestReportsOfServicesCredentialsStatesAndManifests(t *testing.T) {

@@ -125,7 +125,7 @@ func (s *service) export(o export.Options) (dir string, e *export.Export) {
 	return dir, e
 }
 
-// plan plans the manifests of a folder against the service; trust is to read nothing again that the records know.
+// plan plans the manifests of a folder against the service. With trust, it does not read again what the records know.
 func (s *service) plan(dir string, records []planner.Record, trust bool) *planner.Plan {
 	s.t.Helper()
 	m, found := manifest.Load(context.Background(), []string{dir}, manifest.Options{})
@@ -168,7 +168,7 @@ func (s *service) hold(dir string, e *export.Export) {
 	}
 }
 
-// fill adds what people write, and what only a service can hold.
+// fill adds objects that people write, and values that only a service can hold.
 func (s *service) fill() {
 	const emoji = "👩‍💻 ships ❤️"
 	text := func(html string) map[string]any { return map[string]any{"name": "Text", "description_html": html} }
@@ -636,7 +636,7 @@ func TestTheOrderIsExportedIfPeopleChangedIt(t *testing.T) {
 	}
 }
 
-// The service puts each new choice behind the others.
+// TestChoicesAreExportedInTheirOrder needs the order of the list, because the service puts each new choice after the others.
 func TestChoicesAreExportedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})

@@ -56,7 +56,7 @@ func TestEveryValueIsTheSameInAnotherWorkspace(t *testing.T) {
 	}
 }
 
-// values are those that a field can have, as JSON.
+// values returns the values that a field can have, as JSON.
 func values(f *resource.Field) []any {
 	switch f.Type {
 	case resource.Enum:
@@ -161,7 +161,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	s.send("PATCH", "projects/"+project+"/", map[string]any{"default_assignee": sandboxtest.UserAda})
 }
 
-// values are what the service shows of everything, by what it is called.
+// values returns the values of every object that the service shows, by the object's name.
 func (s *service) values() map[string]map[string]string {
 	s.t.Helper()
 	all := map[string]map[string]string{}
@@ -219,7 +219,7 @@ func (s *service) values() map[string]map[string]string {
 	return all
 }
 
-// apply applies the manifests of a folder as those of another service are: what they say of IDs is not known here.
+// apply applies the manifests of a folder as manifests of another service, whose IDs are unknown here.
 func (s *service) apply(dir string) {
 	s.t.Helper()
 	m, found := manifest.Load(s.t.Context(), []string{dir}, manifest.Options{})

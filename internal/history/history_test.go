@@ -49,7 +49,7 @@ func (m memory) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// id is that of the n-th run.
+// id returns the ID of the n-th run.
 func id(n int) string { return fmt.Sprintf("20261123-%06d-000-abcd", n) }
 
 // run is the n-th run of a history.
@@ -237,7 +237,7 @@ func in(objects ...string) planner.Prior {
 	return prior
 }
 
-// lines tell what is to be undone.
+// lines returns the result of an undo as text.
 func lines(u *history.Undoing) (all []string) {
 	for _, o := range u.Objects {
 		var line strings.Builder
@@ -301,7 +301,7 @@ func TestTheTimeWhenTheLatestRequestWasGivenUpIsKnown(t *testing.T) {
 	}
 }
 
-// within is a run that knows what the state does not have, and its objects are in.
+// within adds the ID of a parent that the state does not know to a run.
 func within(r *history.Run, a resource.Address) *history.Run {
 	r.Within = map[resource.Address]string{a: "8a234ec6-0000-4000-8000-000000000000"}
 	return r

@@ -2,5 +2,5 @@
 
 package markup_test
 
-// detectorFactor allows for what the race detector allocates beside the code: pools give back less under it.
+// detectorFactor allows for the allocations of the race detector, under which pools give back less.
 const detectorFactor = 2

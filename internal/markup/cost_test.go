@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/sample"
 )
 
-// allocated is how many bytes f allocates. Nothing else may run.
+// allocated returns the number of bytes that f allocates. No other goroutine may run.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

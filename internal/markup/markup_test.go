@@ -85,7 +85,7 @@ func TestAStoredTextEqualsTheSentOne(t *testing.T) {
 
 func TestStoredTextsDifferIfTheSentOnesDo(t *testing.T) {
 	t.Parallel()
-	// These recordings differ only in what the service removes.
+	// These recordings differ only in the parts that the service removes.
 	same := map[string]string{
 		"script": "p a", "only script": "nothing", "style element": "p a", "onclick attr": "p a", "iframe": "nothing",
 		"only iframe": "nothing", "empty p": "nothing", "comment": "p x", "html comment marker for idempotency": "p x",

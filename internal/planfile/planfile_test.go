@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// plan is a document of lines such as "work_item/web/a update priority low high"; update:ID says of which object.
+// plan returns a document of lines such as "work_item/web/a update priority low high"; update:ID gives the object's ID.
 func plan(lines ...string) *planfile.Document {
 	d := &planfile.Document{BaseURL: "https://api.plane.so", Workspace: "acme"}
 	for _, line := range lines {
@@ -58,7 +58,7 @@ func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 	for name, tt := range map[string]struct {
 		saved, now *planfile.Document
 		done       string // what an earlier run of the plan wrote; "-" = nothing
-		sent       string // of which it has announced an update without an outcome
+		sent       string // the object for which an earlier run announced an update without an outcome
 		want       []string
 	}{
 		"the same": {

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// object is one of an export, with the fields that it says something of.
+// object returns an object of an export that gives some fields.
 func object(kind, address string, fields ...string) *resource.Object {
 	k := resource.MustLookup(kind)
 	o := &resource.Object{Kind: k, Address: resource.Address(address), Key: resource.Address(address).Key()}
@@ -32,7 +32,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		differences []string
 		fields      map[string]proof.Field
 		accepted    []string
-		proven      [2]bool // and with what the edition lacks accepted
+		proven      [2]bool // without and with accepting the features that the edition lacks
 		equal       bool
 	}{
 		"everything is equal if the plan has no steps": {

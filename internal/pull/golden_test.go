@@ -23,9 +23,10 @@ import (
 //nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write what is found into the archives of testdata")
 
-// TestPull has an archive for each story of testdata. It holds manifests and the files that they name; in "service" what people
-// made of some fields, a line ADDRESS FIELD JSON each, with "conflict" or "unknown" behind it where the manifest changed too or
-// nothing tells; "theirs" if the service's value wins; and in "want" the files that change and the findings.
+// TestPull has an archive for each story of testdata. An archive holds manifests and the files that they name. "service"
+// has a line ADDRESS FIELD JSON for each value that people changed, followed by "conflict" if the manifest changed too,
+// or "unknown" if that is not known. "theirs" exists if the service's value wins. "want" holds the files that change and
+// the findings.
 func TestPull(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("testdata/*.txtar")
@@ -56,7 +57,7 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// story is a folder of manifests, and what people made of the service.
+// story is a folder of manifests with the changes that people made on the service.
 type story struct {
 	*testing.T
 
@@ -105,7 +106,7 @@ func (s *story) load(with map[string][]byte) (*manifest.Manifest, diag.List) {
 	return manifest.Load(s.Context(), []string{s.dir}, manifest.Options{Workspace: "acme", Edited: with, Origins: true})
 }
 
-// pull takes what people changed, twice: the second time there is nothing more to take.
+// pull takes the changes twice: the second time there is nothing more to take.
 func (s *story) pull() (want []txtar.File) {
 	desired, found := s.load(nil)
 	if found.HasErrors() {

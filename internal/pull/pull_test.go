@@ -35,7 +35,7 @@ type workspace struct {
 	server *sandboxtest.Server
 	client *apiclient.Client
 	dir    string
-	// reading, unless nil, says what else is wrong with edited manifests.
+	// reading, unless nil, adds findings to edited manifests.
 	reading func(*manifest.Manifest, diag.List) (*manifest.Manifest, diag.List)
 }
 
@@ -117,7 +117,7 @@ func (w *workspace) plan(m *manifest.Manifest, prior *state.File, pulling bool) 
 	}, provider.Grace{})
 }
 
-// send sends what somebody does in the web app; path is below the workspace.
+// send sends a request as the web app does; path is below the workspace.
 func (w *workspace) send(method, path string, body any) {
 	w.Helper()
 	if answer := w.try(method, path, body); answer.Code >= 300 {
@@ -125,7 +125,7 @@ func (w *workspace) send(method, path string, body any) {
 	}
 }
 
-// try is send of what may be refused.
+// try is like send, but the request may be refused.
 func (w *workspace) try(method, path string, body any) *httptest.ResponseRecorder {
 	w.Helper()
 	text, err := json.Marshal(body)
@@ -140,7 +140,7 @@ func (w *workspace) try(method, path string, body any) *httptest.ResponseRecorde
 	return answer
 }
 
-// change changes the object of a kind that has the name; its path is that of its list.
+// change changes the object of a kind with the given name; list is the path of its list.
 func (w *workspace) change(kind, list, name string, fields map[string]any) {
 	w.Helper()
 	w.send(http.MethodPatch, list+w.id(kind, name)+"/", fields)
@@ -157,7 +157,7 @@ func (w *workspace) id(kind, name string) string {
 	return ""
 }
 
-// pull takes what people changed, and writes it. It returns what was not taken.
+// pull takes the changes on the service and writes them. It returns the values that were not taken.
 func (w *workspace) pull() []string {
 	w.Helper()
 	prior := w.open()
@@ -188,7 +188,7 @@ func (w *workspace) pull() []string {
 	return left
 }
 
-// has compares a manifest with what it is to be.
+// has compares a manifest with the wanted text.
 func (w *workspace) has(name, want string) {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join(w.dir, name))
@@ -202,7 +202,8 @@ func (w *workspace) has(name, want string) {
 
 const web = "projects/" + sandboxtest.ProjectWeb + "/"
 
-// TestAReferenceIsWrittenByTheNameThatItsTargetGets covers what people renamed and then put on other objects: each kind that manifests name by its name.
+// TestAReferenceIsWrittenByTheNameThatItsTargetGets renames an object of each kind that manifests refer to by name, and
+// then refers to it from other objects.
 func TestAReferenceIsWrittenByTheNameThatItsTargetGets(t *testing.T) {
 	t.Parallel()
 	const lines = `version: 1
@@ -363,7 +364,7 @@ projects:
 	}
 }
 
-// TestOneValueThatCannotBeTakenLeavesTheOthers: whoever is to blame, the rest of the file is taken.
+// TestOneValueThatCannotBeTakenLeavesTheOthers checks that a bad value does not keep the rest of the file from being taken.
 func TestOneValueThatCannotBeTakenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder
@@ -477,7 +478,7 @@ projects:
 	})
 }
 
-// texts are what a manifest says of each object.
+// texts returns the values that a manifest gives for each object.
 func texts(m *manifest.Manifest) map[string]string {
 	all := map[string]string{}
 	for _, o := range m.Objects {

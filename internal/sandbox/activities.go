@@ -49,10 +49,8 @@ func (c *call) activitiesOf(t *tx) []row {
 	return out
 }
 
-func listActivities(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		return renderPage(c, c.activitiesOf(t), func(r row) row { return k.render(c, t, r) })
-	}
+func listActivities(c *call, t *tx) reply {
+	return renderPage(c, c.activitiesOf(t), func(r row) row { return c.kinds.activity.render(c, t, r) })
 }
 
 // logActivity writes an activity of the route's item, under the route's project.

@@ -44,14 +44,9 @@ func ofAttachments(verb string, h handler) handler {
 }
 
 func listAttachments(c *call, t *tx) reply {
-	out := []row{}
-	for _, s := range t.all(c.kinds.attachment, inItem(c)) {
-		if flag(s.row, "is_uploaded") && c.vars["workspace"] == c.opts.Workspace {
-			out = append(out, c.kinds.attachment.visible(s.row))
-		}
-	}
-	slices.Reverse(out) // newest first
-	return reply{http.StatusOK, out}
+	return c.kinds.attachment.listAll(slices.DeleteFunc(t.all(c.kinds.attachment, inItem(c)), func(s stored) bool {
+		return !flag(s.row, "is_uploaded") || c.vars["workspace"] != c.opts.Workspace
+	}))
 }
 
 // createAttachment returns the form for an upload to the store. The list shows the attachment after a change confirms

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// listPlays is the scenes of what is in lists of other records, such as items of cycles and relations, and of what is in no project.
+// listPlays returns the scenes about lists of other records, such as items of cycles and relations, and about records
+// outside of projects.
 func listPlays() []play {
 	items := []operation{ // no two are equal in anything that a list can be ordered by
 		post(at("p")+"work-items/", fields{"name": "A", "start_date": "2030-01-05", "point": 3}, "a"),

@@ -28,7 +28,7 @@ func post(path string, body any, makes string) operation {
 	return operation{as: admin, method: http.MethodPost, path: path, body: body, makes: makes}
 }
 
-// twoProjects is how each scene begins: "p" has all four people but the outsider, "q" the admin only.
+// twoProjects returns the beginning of each scene: "p" has all people except the outsider, "q" only the admin.
 func twoProjects() []operation {
 	flags := fields{"cycle_view": true, "module_view": true, "intake_view": true, "page_view": true, "issue_views_view": true}
 	with := func(name, identifier string) fields {
@@ -117,7 +117,8 @@ func (p *collectionProbe) body() fields {
 	return fields{"name": name}
 }
 
-// values is what each field is tried with: what the differential test takes for right and for wrong, and more that is wrong.
+// values returns the values with which each field is tried: right and wrong values of the differential test, and further
+// wrong ones.
 func (p *collectionProbe) values(more ...any) map[string][]any {
 	g := &generator{rng: rand.New(rand.NewPCG(1, 1)), within: map[string][]string{
 		"p/state": {"p.Todo"}, "p/label": {"label"}, "p/item": {"item"}, "/state": {"q.Todo"},

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// behavioursFolder has what was recorded, a file for each collection.
+// behavioursFolder holds the recordings, a file for each collection.
 const behavioursFolder = "testdata/behaviours"
 
 // behaviour is one line of a recording: a request, what a real server
@@ -80,7 +80,7 @@ func (b *behaviour) key() string {
 	return inJSON([]any{b.route(), b.As, known, query, sorts(b.Send), b.Raw, b.Headers, b.Status, shape(b.Answer, b.Status >= http.StatusBadRequest), effect})
 }
 
-// sort is what sort of text a text is, as far as a server may care.
+// sort returns the sort of a text, as far as a server may distinguish texts.
 func sort(s string) string {
 	switch {
 	case s == "":
@@ -171,8 +171,8 @@ func shape(v any, words bool) any {
 	return v
 }
 
-// observe plays an operation, and reads what it may have changed. seen is what
-// each of these reads showed the last time.
+// observe plays an operation, and reads everything that it may have changed. seen holds the previous answers of these
+// reads.
 func (c *contender) observe(ctx context.Context, op operation, watch []string, seen map[string]outcome) (behaviour, error) {
 	b := behaviour{As: op.as, Do: op.method + " " + op.path, Send: op.body, Raw: op.raw, Headers: op.headers, Makes: op.makes}
 	read := func(path string) (outcome, error) {
@@ -206,7 +206,7 @@ func (c *contender) observe(ctx context.Context, op operation, watch []string, s
 	b.Status, b.Answer, b.Location = normal.status, normal.body, normal.location
 	switch status := normal.status; {
 	case status == http.StatusBadRequest || status >= http.StatusInternalServerError:
-		paths = paths[:min(1, len(paths))] // it may have done something all the same
+		paths = paths[:min(1, len(paths))] // the operation may have had an effect although it failed
 	case status >= http.StatusMultipleChoices:
 		return b, nil
 	case op.makes != "" && c.ids[op.makes] != "" && len(paths) > 0:
@@ -231,7 +231,7 @@ func (c *contender) observe(ctx context.Context, op operation, watch []string, s
 	return b, nil
 }
 
-// differences is what a read shows otherwise than it did.
+// differences returns the changes between two answers of a read.
 func differences(before, after outcome) []string {
 	if before.status != after.status {
 		return []string{fmt.Sprintf("status: %d → %d", before.status, after.status)}
@@ -320,7 +320,7 @@ func loadScenes(t *testing.T, file string) []scene {
 	return out
 }
 
-// verdict is what became of one recorded behaviour.
+// verdict is the result for one recorded behaviour.
 type verdict struct {
 	where string // scene and line
 	behaviour
@@ -350,7 +350,7 @@ func replayScene(t *testing.T, sc scene) []verdict {
 	return out
 }
 
-// deviations is in what a behaviour differs from the recorded one.
+// deviations returns the differences between a behaviour and the recorded one.
 func deviations(got, recorded behaviour) []string {
 	var out []string
 	for _, m := range compareOutcomes(asRead(got.outcome()), asRead(recorded.outcome())) {

@@ -58,9 +58,7 @@ const (
 	textNoJSON     = "JSON parse error - " // an explanation follows
 )
 
-func refuse(status int, name, message string) reply {
-	return reply{status, row{name: message}}
-}
+func refuse(status int, name, message string) reply { return reply{status, row{name: message}} }
 
 func notFound() reply    { return refuse(http.StatusNotFound, "error", textNoObject) }
 func badPayload() reply  { return refuse(http.StatusBadRequest, "error", textBadPayload) }

@@ -22,11 +22,8 @@ func (ks *kinds) describeCustomers() {
 			field{name: "email", check: str(254, true), null: true},
 			field{name: "employees", check: whole(0, 1<<31-1), null: true},
 		),
-		param: "customer",
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, ks.request, text(r, "id"))
-			c.clear(t, ks.customerValue, text(r, "id"))
-		},
+		param:    "customer",
+		contents: []**kind{&ks.request, &ks.customerValue},
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
@@ -50,10 +47,8 @@ func (ks *kinds) describeRequests() {
 			field{name: "work_item_ids", ref: &ks.workItem, many: true, initial: []any{}},
 		),
 		param: "request", scope: inCustomer,
-		prepare: func(c *call, t *tx, old, r row) *reply {
-			if old == nil {
-				r["customer"] = c.vars["customer"]
-			}
+		created: func(c *call, _ *tx, r row) { r["customer"] = c.vars["customer"] },
+		prepare: func(c *call, _ *tx, old, r row) *reply {
 			if c.contract() {
 				fromContractFields(c, old, r)
 			}
@@ -137,8 +132,8 @@ func (ks *kinds) describeProperties() {
 			r["options"] = choices
 			return r
 		},
+		contents: []**kind{&ks.propertyChoice},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, ks.propertyChoice, text(r, "id"))
 			for _, customer := range t.all(ks.customer, inWorkspace(c)) {
 				c.putValues(t, text(customer.row, "id"), text(r, "id"), nil)
 			}

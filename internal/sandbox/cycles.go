@@ -21,7 +21,11 @@ func (ks *kinds) describeCycles() {
 		),
 		param: "cycle", scope: inProject,
 		readableArchived: true,
-		prepare:          prepareCycle,
+		created: func(c *call, t *tx, r row) {
+			r["sort_order"] = orderBefore(t.all(ks.cycle, inProject(c)))
+			r["view_props"], r["progress_snapshot"], r["logo_props"], r["version"] = row{}, row{}, row{}, 1
+		},
+		prepare: prepareCycle,
 		refuseChange: func(c *call, old row) *reply {
 			switch {
 			case old["archived_at"] != nil:
@@ -39,9 +43,7 @@ func (ks *kinds) describeCycles() {
 			}
 			return nil
 		},
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, c.kinds.cycleIssue, text(r, "id"))
-		},
+		contents: []**kind{&ks.cycleIssue},
 		show: func(c *call, t *tx, r row, listed bool) row {
 			if !listed {
 				return r
@@ -99,11 +101,6 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	if owner := text(c.in, "owned_by"); owner != "" {
 		r["owned_by"] = owner
 	}
-	if old == nil {
-		r["sort_order"] = orderBefore(t.all(c.kinds.cycle, scope(project)))
-		r["view_props"], r["progress_snapshot"], r["logo_props"] = row{}, row{}, row{}
-		r["version"] = 1
-	}
 	return nil
 }
 
@@ -160,17 +157,15 @@ func isCompleted(r row, now time.Time) bool {
 }
 
 // createCycle checks that both dates are given before it checks the fields, as the service does.
-func createCycle(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		if c.notAnObject() != nil {
-			return serverError()
-		}
-		start, end := c.in["start_date"], c.in["end_date"]
-		if (start == nil) != (end == nil) {
-			return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")
-		}
-		return k.create(c, t)
+func createCycle(c *call, t *tx) reply {
+	if c.notAnObject() != nil {
+		return serverError()
 	}
+	start, end := c.in["start_date"], c.in["end_date"]
+	if (start == nil) != (end == nil) {
+		return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")
+	}
+	return c.kinds.cycle.create(c, t)
 }
 
 // archive archives a cycle or module, or restores it.

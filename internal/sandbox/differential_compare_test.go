@@ -30,8 +30,7 @@ func (c *contender) normal(o outcome) outcome {
 	return outcome{o.status, c.normalValue("", o.body), c.normalLocation(o.location)}
 }
 
-// normalLocation is an address that an answer leads to, below that of the
-// workspace; of a file in a store it is only that it is one.
+// normalLocation returns the address of a redirect below the workspace, or a fixed text for a file in a store.
 func (c *contender) normalLocation(address string) string {
 	u, err := url.Parse(address)
 	switch base, _ := url.Parse(c.workspace); {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// generator makes up a sequence of operations, most of them right, some wrong.
-// It knows what it asked for, not what was answered.
+// generator makes up a sequence of operations, most of them right, some wrong. It knows its requests and not their answers.
 type generator struct {
 	rng      *rand.Rand
 	sequence []operation

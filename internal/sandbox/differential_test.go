@@ -74,7 +74,7 @@ func (op operation) String() string {
 	return s
 }
 
-// person is whose credential a request carries.
+// person is the owner of a request's credential.
 type person string
 
 const (
@@ -207,7 +207,7 @@ func (c *contender) call(name string, record map[string]any) {
 	c.ids[name], c.names[id] = id, name
 }
 
-// outcome is what a server answered.
+// outcome is the answer of a server.
 type outcome struct {
 	status   int
 	body     any
@@ -293,7 +293,7 @@ func (c *contender) withIDs(s string) string {
 	})
 }
 
-// mismatch is where two servers differ.
+// mismatch is a difference between two servers.
 type mismatch struct {
 	step int // the operation's place in the sequence
 	op   operation

@@ -51,7 +51,7 @@ func (s *Server) workspaceFeaturesV2() *resourceV2 {
 func projectSettingsV2(k *kind) *resourceV2 {
 	return &resourceV2{
 		name: "project", path: v2Project, kind: k, verbs: "single", write: "network priority",
-		only: []field{{name: "network", check: visibility}, {name: "priority", check: choice("none", "low", "medium", "high", "urgent")}},
+		only: []field{{name: "network", check: numberChoice("0", "2")}, {name: "priority", check: choice("none", "low", "medium", "high", "urgent")}},
 		rows: func(c *call, t *tx) []stored {
 			s, _ := t.get(k, c.vars["project"])
 			if s.row = clone(s.row); s.row["priority"] == nil {
@@ -60,13 +60,6 @@ func projectSettingsV2(k *kind) *resourceV2 {
 			return []stored{s}
 		},
 	}
-}
-
-func visibility(t *tx, v any) (any, any) {
-	if _, wrong := choice("0", "2")(t, v); wrong != nil {
-		return nil, wrong
-	}
-	return whole(0, 2)(t, v)
 }
 
 // needsFeature refuses a creation if a feature of the project, or else of the workspace, is off.

@@ -23,8 +23,8 @@ const (
 	differencesList = behavioursFolder + "/differing.txt"
 )
 
-// TestTheSandboxBehavesAsRecorded holds the sandbox to what a real server did. What differs is in the list of differences, so
-// that a change of the sandbox shows which behaviour it mends or breaks; the page has the figures.
+// TestTheSandboxBehavesAsRecorded compares the sandbox with the recorded behaviour of a real server. A list holds the
+// differences, so that a change of the sandbox shows which behaviour it mends or breaks; the page has the figures.
 func TestTheSandboxBehavesAsRecorded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -72,7 +72,7 @@ func newScore(all []verdict) score {
 	return s
 }
 
-// collection is that of the last word of the address that names one.
+// collection returns the collection that the last word of an address names.
 func (v verdict) collection() string {
 	names := map[string]string{
 		"states": "", "labels": "", "cycles": "", "modules": "", "links": "", "comments": "", "attachments": "", "members": "", "activities": "",
@@ -123,7 +123,7 @@ func shortened(s string, most int) string {
 
 // reason is why behaviours differ.
 type reason struct {
-	request, problem *regexp.Regexp // of what it is the reason
+	request, problem *regexp.Regexp // the differences that it explains
 	text             string
 }
 

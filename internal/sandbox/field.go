@@ -114,10 +114,8 @@ func str(limit int, blank bool) check {
 
 const unlimited = math.MaxInt
 
-func line() check { return str(255, false) }
-func prose() check {
-	return str(unlimited, true)
-}
+func line() check  { return str(255, false) }
+func prose() check { return str(unlimited, true) }
 
 // markup checks a string of HTML without sanitising it.
 func markup(_ *tx, v any) (any, any) {
@@ -189,6 +187,17 @@ func choice(options ...string) check {
 			return nil, message("\"%s\" is not a valid choice.", pythonText(v))
 		}
 		return s, nil
+	}
+}
+
+// numberChoice returns a check for one of some whole numbers.
+func numberChoice(options ...string) check {
+	return func(t *tx, v any) (any, any) {
+		value, complaint := choice(options...)(t, v)
+		if s, ok := value.(string); ok {
+			value = json.Number(s)
+		}
+		return value, complaint
 	}
 }
 

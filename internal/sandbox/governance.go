@@ -92,19 +92,15 @@ func refuseElsewhereV2(column, resource string) func(c *call, t *tx) *problem {
 	}
 }
 
-// workspaceFlags returns the features of the workspace in API v1, each followed by its column.
-func workspaceFlags() []string {
-	return []string{
-		"project_grouping", "is_project_grouping_enabled", "initiatives", "is_initiative_enabled", "teams", "is_teams_enabled",
-		"customers", "is_customer_enabled", "wiki", "is_wiki_enabled", "pi", "is_pi_enabled", "work_item_types", typesGoverned,
-		"releases", "is_release_enabled", "states_owned_by_workspace", statesGoverned,
-	}
-}
-
+// readWorkspaceFeatures answers with the features of the workspace in API v1, each kept in a column.
 func readWorkspaceFeatures(c *call, t *tx) reply {
 	s, _ := t.get(c.kinds.workspace, workspaceID)
 	out := row{}
-	for pair := range slices.Chunk(workspaceFlags(), 2) {
+	for pair := range slices.Chunk([]string{
+		"project_grouping", "is_project_grouping_enabled", "initiatives", "is_initiative_enabled", "teams", "is_teams_enabled",
+		"customers", "is_customer_enabled", "wiki", "is_wiki_enabled", "pi", "is_pi_enabled", "work_item_types", typesGoverned,
+		"releases", "is_release_enabled", "states_owned_by_workspace", statesGoverned,
+	}, 2) {
 		out[pair[0]] = flag(s.row, pair[1])
 	}
 	return reply{http.StatusOK, out}
@@ -129,7 +125,7 @@ func (s *Server) governedV2() []*resourceV2 {
 			write: "name* description is_active -external_id? -external_source?", read: "is_default is_epic level logo_props", order: "created_at id",
 			prepare: func(w *writeV2) {
 				if w.old == nil {
-					w.r["is_default"], w.r["level"], w.r["logo_props"] = false, 0, row{}
+					w.r["is_default"] = false
 				}
 			},
 			refuse: func(_ *call, _ *tx, r row) *problem {
@@ -152,7 +148,6 @@ func (s *Server) governedV2() []*resourceV2 {
 			prepare: func(w *writeV2) {
 				w.r["name"] = slug(text(w.r, "display_name"))
 				if w.old == nil {
-					w.r["logo_props"], w.r["sort_order"], w.r["types"] = row{}, float(65535), []any{}
 					w.r["is_active"] = w.set["is_active"] && flag(w.r, "is_active")
 				}
 			},
@@ -163,8 +158,7 @@ func (s *Server) governedV2() []*resourceV2 {
 			refuseWrites: closed,
 			prepare: func(w *writeV2) {
 				if w.old == nil {
-					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
-					w.r["sort_order"] = float(float64(w.t.count(k.propertyOption, scope(w.vars["property"]))+1) * 10000)
+					w.r["is_active"] = true
 				}
 				if flag(w.r, "is_default") && slices.ContainsFunc(w.t.all(k.propertyOption, scope(w.vars["property"])), func(o stored) bool {
 					return flag(o.row, "is_default") && o.row["id"] != w.r["id"]

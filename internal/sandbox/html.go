@@ -119,9 +119,7 @@ func isKnown(name string) bool {
 		"time tr tt u ul var wbr issue-embed-component")
 }
 
-func isVoid(name string) bool {
-	return isOneOf(name, "area br col hr img input wbr")
-}
+func isVoid(name string) bool { return isOneOf(name, "area br col hr img input wbr") }
 
 // write writes a node as the service stores it.
 func write(b *strings.Builder, n *html.Node) {

@@ -15,20 +15,14 @@ func (ks *kinds) describeInitiatives() {
 			field{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
 			field{name: "lead", ref: &ks.user, null: true},
 		),
-		param: "initiative",
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
-			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
-			c.clear(t, c.kinds.initiativeEpic, text(r, "id"))
-		},
+		param:    "initiative",
+		contents: []**kind{&ks.initiativeProject, &ks.initiativeLabelLink, &ks.initiativeEpic},
 	})
 	ks.initiativeLabel = ks.add(&kind{
 		name: "initiative_label", path: "initiatives/labels/",
 		columns: audit("name description color sort_order created_by updated_by workspace"),
 		indexes: []index{uniqueName("initiative_label", "workspace", "Initiative label with the same name already exists in the workspace")},
-		fields: bodyFields("name*=line description=prose sort_order=order",
-			field{name: "color", check: colour, initial: ""},
-		),
+		fields:  bodyFields("name*=line description=prose sort_order=order", field{name: "color", check: colour, initial: ""}),
 	})
 	ks.initiativeEpic = ks.addMembership("initiative_epic", "epic", "initiative") // any work item can be an epic here
 	ks.initiativeProject = ks.addMembership("initiative_project", "project", "initiative")
@@ -46,11 +40,8 @@ func (ks *kinds) describeTeamspaces() {
 			field{name: "description_json", check: mapping, null: true, initial: row{}},
 			field{name: "lead", ref: &ks.user, null: true},
 		),
-		param: "teamspace",
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, c.kinds.teamspaceProject, text(r, "id"))
-			c.clear(t, c.kinds.teamspaceMember, text(r, "id"))
-		},
+		param:    "teamspace",
+		contents: []**kind{&ks.teamspaceProject, &ks.teamspaceMember},
 	})
 	ks.teamspaceProject = ks.addMembership("teamspace_project", "project", "teamspace")
 	ks.teamspaceMember = ks.addMembership("teamspace_member", "member", "teamspace")
@@ -71,11 +62,7 @@ type memberList struct{ owner, kind, members *kind }
 func (m memberList) column() string { return m.kind.indexes[0].fields[0] }
 
 func (m memberList) methods() methods {
-	return methods{
-		http.MethodGet:    do(m.list),
-		http.MethodPost:   documented(m.add, http.StatusCreated),
-		http.MethodDelete: do(m.remove),
-	}
+	return methods{http.MethodGet: do(m.list), http.MethodPost: documented(m.add, http.StatusCreated), http.MethodDelete: do(m.remove)}
 }
 
 // initiativeMembers serves the projects, the labels and the epics of an initiative, as the path says.

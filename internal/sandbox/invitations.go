@@ -3,7 +3,6 @@ package sandbox
 import (
 	"net/http"
 	"regexp"
-	"slices"
 
 	"github.com/google/uuid"
 )
@@ -18,15 +17,10 @@ func (ks *kinds) describeInvitations() {
 		}}},
 		fields: []field{
 			{name: "email", required: true, check: emailAddress},
-			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
+			{name: "role", check: numberChoice("20", "15", "5"), initial: integer(roleGuest)},
 		},
 		param: "invitation", readWhole: true,
-		prepare: func(c *call, _ *tx, old, r row) *reply {
-			if old == nil {
-				r["accepted"] = c.opts.Welcoming
-			}
-			return nil
-		},
+		created: func(c *call, _ *tx, r row) { r["accepted"] = c.opts.Welcoming },
 		afterWrite: func(c *call, t *tx, _, r row) {
 			if c.opts.Welcoming {
 				c.addPeople(t, []string{text(r, "email")}, int(number(r, "role")))
@@ -47,11 +41,7 @@ func emailAddress(t *tx, v any) (any, any) {
 
 // listInvitations lists all invitations without pages, the newest first.
 func listInvitations(c *call, t *tx) reply {
-	out := []row{}
-	for _, s := range slices.Backward(t.all(c.kinds.invitation, inWorkspace(c))) {
-		out = append(out, c.kinds.invitation.visible(s.row))
-	}
-	return reply{http.StatusOK, out}
+	return c.kinds.invitation.listAll(t.all(c.kinds.invitation, inWorkspace(c)))
 }
 
 // ofInvitation wraps a handler that needs the invitation of the route, with its own error texts.

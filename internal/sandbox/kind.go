@@ -25,12 +25,16 @@ type kind struct {
 	status      int                  // of a creation, 201 if 0
 	// refuseChange may refuse every change of a record. It must not write.
 	refuseChange func(c *call, old row) *reply
+	// created completes the row of a creation, in both APIs. It must not write.
+	created func(c *call, t *tx, r row)
 	// prepare completes the row of a creation or a change, or refuses it. old is nil for a creation. It must not write.
 	prepare func(c *call, t *tx, old, r row) *reply
 	// afterWrite follows a creation (old is nil) or a change, and may write.
 	afterWrite func(c *call, t *tx, old, r row)
 	// beforeDelete may refuse a deletion. It must not write.
 	beforeDelete func(c *call, t *tx, r row) *reply
+	// contents are kinds whose rows with the record as their scope are deleted with it.
+	contents []**kind
 	// afterDelete follows a deletion and may write.
 	afterDelete func(c *call, t *tx, r row)
 	// sort sorts a list; nil = by creation.
@@ -118,6 +122,15 @@ func (k *kind) list(c *call, t *tx) reply {
 	}), func(s stored) row { return k.render(c, t, s.row) })
 }
 
+// listAll answers with rows without pages, the newest first.
+func (k *kind) listAll(rows []stored) reply {
+	out := []row{}
+	for _, s := range slices.Backward(rows) {
+		out = append(out, k.visible(s.row))
+	}
+	return reply{http.StatusOK, out}
+}
+
 // renderWhere returns the rows of a list that pass a test, in order of creation; nil passes all rows.
 func (k *kind) renderWhere(c *call, t *tx, pass func(row) bool) []row {
 	out := []row{}
@@ -131,6 +144,9 @@ func (k *kind) renderWhere(c *call, t *tx, pass func(row) bool) []row {
 
 // check prepares a row, or refuses it.
 func (k *kind) check(c *call, t *tx, old, r row) *reply {
+	if old == nil && k.created != nil {
+		k.created(c, t, r)
+	}
 	if k.prepare != nil {
 		if refused := k.prepare(c, t, old, r); refused != nil {
 			return refused
@@ -239,6 +255,9 @@ func (k *kind) write(c *call, t *tx, there stored, r row) {
 // deleteRow deletes a row and runs the hook that follows a deletion.
 func (k *kind) deleteRow(c *call, t *tx, s stored) {
 	t.remove(k, s)
+	for _, content := range k.contents {
+		c.clear(t, *content, text(s.row, "id"))
+	}
 	if k.afterDelete != nil {
 		k.afterDelete(c, t, s.row)
 	}

@@ -1,41 +1,26 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"strings"
 )
 
 // kinds holds every kind of the sandbox.
 type kinds struct {
-	documented bool // bodies follow the contract
-
-	workspace, user, member, role, project, projectMember *kind
-
-	state, label, cycle, module, itemType, estimate, estimatePoint *kind
-
-	milestone, milestoneIssue, intakeItem, initiativeEpic *kind
-
-	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
-
-	cycleIssue, moduleIssue, relation *kind
-
-	itemProperty, propertyOption, itemValue *kind
-
-	initiative, initiativeLabel, initiativeProject, initiativeLabelLink *kind
-
-	teamspace, teamspaceProject, teamspaceMember *kind
-
+	documented                                                                                       bool // bodies follow the contract
+	workspace, user, member, role, project, projectMember                                            *kind
+	state, label, cycle, module, itemType, estimate, estimatePoint                                   *kind
+	milestone, milestoneIssue, intakeItem, initiativeEpic                                            *kind
+	workItem, hiddenItem, deletedItem, link, comment, activity, attachment                           *kind
+	cycleIssue, moduleIssue, relation                                                                *kind
+	itemProperty, propertyOption, itemValue                                                          *kind
+	initiative, initiativeLabel, initiativeProject, initiativeLabelLink                              *kind
+	teamspace, teamspaceProject, teamspaceMember                                                     *kind
 	customer, request, property, propertyChoice, customerValue, page, projectPage, view, projectView *kind
-
-	relationDefinition, template, projectTemplate *kind
-
-	webhook, invitation *kind
-
-	workflow, workflowState, transition *kind
-
-	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog *kind
-
-	all []*kind // all kinds, including those without a field here
+	relationDefinition, template, projectTemplate                                                    *kind
+	webhook, invitation                                                                              *kind
+	workflow, workflowState, transition                                                              *kind
+	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog         *kind
+	all                                                                                              []*kind // all kinds, including those without a field here
 }
 
 // add registers a kind. A kind with a path needs no other code.
@@ -115,11 +100,8 @@ func (ks *kinds) describePeople() {
 	ks.role = ks.add(&kind{name: "role", columns: names("id namespace slug name level is_system description status")})
 	ks.projectMember = ks.add(&kind{
 		name: "project_member", columns: names("id member role"), hidden: names("project created_at inactive slug"), // slug of the role in API v2
-		fields: []field{
-			{name: "member", required: true, ref: &ks.user},
-			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
-		},
-		param: "member", scope: inProject,
+		fields: []field{{name: "member", required: true, ref: &ks.user}, {name: "role", check: numberChoice("20", "15", "5"), initial: integer(roleGuest)}},
+		param:  "member", scope: inProject,
 		afterDelete: (*call).dropRole,
 	})
 }
@@ -127,10 +109,10 @@ func (ks *kinds) describePeople() {
 func (ks *kinds) describeMilestones() {
 	ks.milestone = ks.add(&kind{
 		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: names("archived_at"),
-		columns:     audit("title target_date external_source external_id created_by updated_by project workspace"),
-		indexes:     []index{uniqueExternalID("milestone", "project", "Milestone")},
-		fields:      bodyFields("title*=line target_date=date?" + externalPair),
-		afterDelete: func(c *call, t *tx, r row) { c.clear(t, ks.milestoneIssue, text(r, "id")) },
+		columns:  audit("title target_date external_source external_id created_by updated_by project workspace"),
+		indexes:  []index{uniqueExternalID("milestone", "project", "Milestone")},
+		fields:   bodyFields("title*=line target_date=date?" + externalPair),
+		contents: []**kind{&ks.milestoneIssue},
 	})
 	ks.milestoneIssue = ks.addMembership("milestone_issue", "issue", "milestone")
 }
@@ -143,21 +125,13 @@ func (ks *kinds) describeIntake() {
 		fields: bodyFields("name=line"+externalPair,
 			field{name: "description_html", check: richText, initial: ""},
 			field{name: "priority", check: choice("none", "low", "medium", "high", "urgent"), initial: "none"},
-			field{name: "status", check: intakeStatus, initial: integer(-2)},
+			field{name: "status", check: numberChoice("-2", "-1", "0", "1", "2"), initial: integer(-2)},
 			field{name: "snoozed_till", check: moment},
 			field{name: "duplicate_to", ref: &ks.workItem},
 			field{name: "source", check: prose(), initial: "IN_APP"},
 			field{name: "source_email", check: prose()},
 		),
 	})
-}
-
-// intakeStatus checks the decision about an intake item, which is a number.
-func intakeStatus(t *tx, v any) (any, any) {
-	if _, complaint := choice("-2", "-1", "0", "1", "2")(t, v); complaint != nil {
-		return nil, complaint
-	}
-	return json.Number(pythonText(v)), nil
 }
 
 // addMembership adds a kind whose rows each make a record a member of a container.

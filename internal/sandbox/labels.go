@@ -8,9 +8,8 @@ import (
 // describeLabels describes the labels of projects.
 func (ks *kinds) describeLabels() {
 	ks.label = ks.add(&kind{
-		name: "label",
-		columns: audit("name description color sort_order external_source external_id created_by updated_by workspace project " +
-			"parent"),
+		name:    "label",
+		columns: audit("name description color sort_order external_source external_id created_by updated_by workspace project parent"),
 		indexes: []index{
 			uniqueName("label", "project", "Label with the same name already exists in the project"),
 			uniqueExternalID("label", "project", "Label"),
@@ -35,23 +34,19 @@ func (ks *kinds) describeLabels() {
 }
 
 // listLabels lists the labels of a project. Users outside the project get an empty list.
-func listLabels(labels *kind) handler {
-	return func(c *call, t *tx) reply {
-		if c.outsideProject(t) {
-			return pageOf(c, []row{})
-		}
-		return labels.list(c, t)
+func listLabels(c *call, t *tx) reply {
+	if c.outsideProject(t) {
+		return pageOf(c, []row{})
 	}
+	return c.kinds.label.list(c, t)
 }
 
 // readLabel hides labels from users outside the project, who may still create, change and delete them.
-func readLabel(labels *kind) handler {
-	return func(c *call, t *tx) reply {
-		if c.outsideProject(t) {
-			return notFound()
-		}
-		return labels.read(c, t)
+func readLabel(c *call, t *tx) reply {
+	if c.outsideProject(t) {
+		return notFound()
 	}
+	return c.kinds.label.read(c, t)
 }
 
 // outsideProject reports whether the user is not in the project of the route.

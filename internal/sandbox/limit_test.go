@@ -74,8 +74,7 @@ func TestTheLimiterAnswersAsRecorded(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
 			t.Fatal(err)
 		}
-		// The bursts ran into the limit; these are the requests of which no
-		// line was kept.
+		// The bursts ran into the limit; these are the requests without a recorded line.
 		if fill := map[int]int{11: 53, 18: 56}[rec.N]; fill > 0 {
 			for i := range fill {
 				step := (rec.Seconds - last) * float64(i+1) / float64(fill+1)

@@ -69,10 +69,8 @@ func (ks *kinds) describeLinks() {
 		name:    "link",
 		columns: audit("title url metadata created_by updated_by project workspace issue"),
 		indexes: []index{{name: "link URL", fields: []string{"issue", "url"}, clash: linkURL}},
-		fields: bodyFields("title=text?",
-			field{name: "url", required: true, check: str(unlimited, false)},
-		),
-		param: "link", scope: inItem,
+		fields:  bodyFields("title=text?", field{name: "url", required: true, check: str(unlimited, false)}),
+		param:   "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
 				return nil // a change is not checked
@@ -158,6 +156,4 @@ func publicHost(host string) bool {
 	return len(labels) > 1 && len(last) > 1 && unicode.IsLetter(last[0])
 }
 
-func notInHost(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-'
-}
+func notInHost(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }

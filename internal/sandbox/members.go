@@ -16,20 +16,8 @@ func readUser(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.kinds.user.visible(s.row)}
 }
 
-func choiceOfRole(t *tx, v any) (any, any) {
-	if s, _ := asString(v); s == "20" || s == "15" || s == "5" {
-		return whole(0, roleAdmin)(t, v)
-	}
-	return nil, message("\"%s\" is not a valid choice.", pythonText(v))
-}
-
 func workspaceMembers(c *call, t *tx) reply {
-	out := []row{}
-	for _, m := range t.all(c.kinds.member, scope(workspaceID)) {
-		out = append(out, c.kinds.member.visible(m.row))
-	}
-	slices.Reverse(out)
-	return reply{http.StatusOK, out}
+	return c.kinds.member.listAll(t.all(c.kinds.member, scope(workspaceID)))
 }
 
 func listProjectMembers(c *call, t *tx) reply {

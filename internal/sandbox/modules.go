@@ -25,6 +25,9 @@ func (ks *kinds) describeModules() {
 		alwaysListed:     "members",
 		// The service answers without id and members.
 		patchColumns: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
+		created: func(c *call, t *tx, r row) {
+			r["sort_order"], r["view_props"], r["logo_props"] = orderBefore(t.all(ks.module, inProject(c))), row{}, row{}
+		},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
 			if old != nil && old["archived_at"] != nil {
@@ -33,18 +36,11 @@ func (ks *kinds) describeModules() {
 			if p, ok := t.get(c.kinds.project, project); (old == nil || c.community()) && (!ok || !flag(p.row, "module_view")) {
 				return new(badRequest("Modules are not enabled for this project"))
 			}
-			_, starts := c.in["start_date"]
-			_, ends := c.in["target_date"]
-			// If a change sends only one date, the service does not compare it with the other, stored date.
-			if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
-				return new(badRequest("Start date cannot exceed target date"))
+			if refused := c.reversedDates(r); refused != nil {
+				return refused
 			}
 			if _, given := c.in["members"]; given || old == nil {
 				r["members"] = c.moduleMembers(t, old, r)
-			}
-			if old == nil {
-				r["sort_order"] = orderBefore(t.all(c.kinds.module, scope(project)))
-				r["view_props"], r["logo_props"] = row{}, row{}
 			}
 			return nil
 		},
@@ -54,9 +50,7 @@ func (ks *kinds) describeModules() {
 			}
 			return nil
 		},
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, c.kinds.moduleIssue, text(r, "id"))
-		},
+		contents: []**kind{&ks.moduleIssue},
 		show: func(c *call, t *tx, r row, listed bool) row {
 			if !listed {
 				return r

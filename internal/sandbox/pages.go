@@ -21,13 +21,8 @@ func (ks *kinds) describePage(name string, scope func(*call) []byte, documented 
 			field{name: "description_html", check: richText, initial: "<p></p>", required: !documented},
 			field{name: "access", check: whole(0, 2), initial: integer(0)},
 		),
-		param: "page",
-		prepare: func(c *call, _ *tx, old, r row) *reply {
-			if old == nil {
-				r["owned_by"] = c.user
-			}
-			return nil
-		},
+		param:   "page",
+		created: func(c *call, _ *tx, r row) { r["owned_by"] = c.user },
 	}
 }
 
@@ -54,11 +49,8 @@ func pagesV2(path string, k **kind) *resourceV2 {
 			if w.vars["project"] == "" {
 				w.needsFeature("is_wiki_enabled")
 			}
-			if w.old == nil {
-				w.r["owned_by"] = w.user
-				if w.r["sort_order"] == nil {
-					w.r["sort_order"] = nextOrder(w.t.all(of, of.scope(w.call)), nil)
-				}
+			if w.old == nil && w.r["sort_order"] == nil {
+				w.r["sort_order"] = nextOrder(w.t.all(of, of.scope(w.call)), nil)
 			}
 			for id := text(w.r, "parent"); id != ""; { // a page must not be below itself
 				if id == w.r["id"] {

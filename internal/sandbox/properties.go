@@ -24,22 +24,21 @@ func (ks *kinds) describeItemProperties() {
 			field{name: "settings", check: mapping, null: true},
 		),
 		param: "property", scope: inLevel, oldestFirst: true, shared: (*call).sharedProperties,
-		prepare: func(c *call, _ *tx, old, r row) *reply {
+		created: func(c *call, _ *tx, r row) {
+			r["logo_props"], r["sort_order"], r["types"] = row{}, float(firstOrder), []any{}
+			if c.vars["type"] != "" {
+				r["issue_type"], r["types"] = c.vars["type"], []any{c.vars["type"]}
+			}
+		},
+		prepare: func(_ *call, _ *tx, _, r row) *reply {
 			if wrong := missingField(r); wrong != "" {
 				return new(invalid(row{wrong: message("This field is required.")}))
 			}
 			r["name"] = slug(text(r, "display_name"))
-			if old == nil {
-				r["logo_props"], r["sort_order"] = row{}, float(65535)
-				r["types"] = []any{}
-				if c.vars["type"] != "" {
-					r["issue_type"], r["types"] = c.vars["type"], []any{c.vars["type"]}
-				}
-			}
 			return nil
 		},
+		contents: []**kind{&ks.propertyOption},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, ks.propertyOption, text(r, "id"))
 			for _, item := range slices.Concat(t.all(ks.workItem, inProject(c)), t.all(ks.hiddenItem, inProject(c))) {
 				c.putValue(t, text(item.row, "id"), r, nil)
 			}
@@ -54,12 +53,9 @@ func (ks *kinds) describeItemProperties() {
 			field{name: "parent", ref: &ks.propertyOption, null: true},
 		),
 		param: "option", scope: func(c *call) []byte { return scope(c.vars["property"]) }, oldestFirst: true,
-		prepare: func(c *call, t *tx, old, r row) *reply {
-			if old == nil {
-				r["property"], r["logo_props"] = c.vars["property"], row{}
-				r["sort_order"] = float(float64(t.count(ks.propertyOption, scope(c.vars["property"]))+1) * 10000)
-			}
-			return nil
+		created: func(c *call, t *tx, r row) {
+			r["property"], r["logo_props"] = c.vars["property"], row{}
+			r["sort_order"] = float(float64(t.count(ks.propertyOption, scope(c.vars["property"]))+1) * 10000)
 		},
 	})
 	ks.itemValue = ks.add(&kind{name: "work_item_property_value", columns: audit("created_by updated_by workspace project issue " +

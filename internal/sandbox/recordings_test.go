@@ -63,8 +63,8 @@ func exceptions() map[string]string {
 	return out
 }
 
-// replay plays the recordings, which are one session, against one sandbox. It
-// maps the ids of the recordings to those that the sandbox gives.
+// replay plays the recordings, which are one session, against one sandbox. It maps the IDs in the recordings to IDs of
+// the sandbox.
 type replay struct {
 	s     *Server
 	ids   map[string]string // recorded id to own id
@@ -158,7 +158,7 @@ func load(t *testing.T, file string) []recorded {
 	return out
 }
 
-// play sends one recorded request and says in what the answer differs.
+// play sends one recorded request and returns the differences in the answer.
 func (r *replay) play(t *testing.T, rec recorded) []string {
 	t.Helper()
 	body := r.body(t, rec)
@@ -201,8 +201,7 @@ func (r *replay) play(t *testing.T, rec recorded) []string {
 	return problems
 }
 
-// body is the recorded body with own ids, and with what the recording left out
-// made again.
+// body returns the recorded body with IDs of the sandbox, and with the parts that the recording left out.
 func (r *replay) body(t *testing.T, rec recorded) []byte {
 	t.Helper()
 	switch raw := rec.Request.Raw; {

@@ -226,10 +226,7 @@ func customRelationsV2(k *kinds) *resourceV2 {
 	return &resourceV2{
 		name: "relation", path: v2Item + "relations/", kind: k.relation,
 		more: map[string]methods{
-			"": {
-				http.MethodGet:  do(listCustomRelations),
-				http.MethodPost: do(addCustomRelations),
-			},
+			"":      {http.MethodGet: do(listCustomRelations), http.MethodPost: do(addCustomRelations)},
 			"{pk}/": {http.MethodDelete: do(removeCustomRelation)},
 		},
 	}

@@ -11,18 +11,13 @@ func (ks *kinds) describeReleases() {
 	})
 	ks.releaseLabel = ks.add(&kind{
 		name: "release_label", param: "label", columns: audit("name color sort_order created_by updated_by workspace"),
-		fields: bodyFields("name=line color=text",
-			field{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)},
-		),
+		fields: bodyFields("name=line color=text", field{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)}),
 	})
 	ks.releaseLabelLink = ks.addMembership("release_label_link", "label", "release")
 	ks.releaseItem = ks.addMembership("release_item", "issue", "release")
 	ks.releaseLink = ks.add(&kind{
-		name: "release_link", param: "link", scope: ofRelease, columns: audit("title url metadata release created_by updated_by " +
-			"workspace"),
-		fields: bodyFields("title=line metadata=object",
-			field{name: "url", check: str(200, false)},
-		),
+		name: "release_link", param: "link", scope: ofRelease, columns: audit("title url metadata release created_by updated_by workspace"),
+		fields: bodyFields("title=line metadata=object", field{name: "url", check: str(200, false)}),
 	})
 	ks.changelog = ks.add(&kind{
 		name: "release_changelog", param: "changelog", scope: ofRelease,
@@ -48,11 +43,7 @@ func (ks *kinds) describeReleases() {
 			c.setAudit(ks.changelog, log)
 			ks.changelog.write(c, t, stored{}, log)
 		},
-		afterDelete: func(c *call, t *tx, r row) {
-			for _, inside := range []*kind{ks.releaseLabelLink, ks.releaseItem, ks.releaseLink, ks.changelog} {
-				c.clear(t, inside, text(r, "id"))
-			}
-		},
+		contents: []**kind{&ks.releaseLabelLink, &ks.releaseItem, &ks.releaseLink, &ks.changelog},
 	})
 }
 

@@ -224,7 +224,7 @@ func (s *Server) table() []route {
 		item    = project + "work-items/{item}/"
 	)
 	states, labels, cycles, modules := s.kinds.state, s.kinds.label, s.kinds.cycle, s.kinds.module
-	links, comments, activities := s.kinds.link, s.kinds.comment, s.kinds.activity
+	links, comments := s.kinds.link, s.kinds.comment
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 
 	routes := []route{
@@ -248,14 +248,14 @@ func (s *Server) table() []route {
 		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
 			get: do(readMember), patch: do(changeMember), del: do(removeMember),
 		}},
-		{pattern: project + "states/", on: refuseElsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
+		{pattern: project + "states/", on: refuseElsewhere(statesGoverned, methods{get: do(states.list), post: do(createState)})},
 		{pattern: project + "states/{state}/", on: refuseElsewhere(statesGoverned, element(states))},
-		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
+		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels), post: do(labels.create)}},
 		{pattern: project + "labels/{label}/", permission: projectLabels, on: methods{
-			get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove)),
+			get: do(readLabel), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove)),
 		}},
 
-		{pattern: project + "cycles/", on: methods{get: do(listUnarchived(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/", on: methods{get: do(listUnarchived(cycles)), post: do(createCycle)}},
 		{pattern: project + "cycles/{cycle}/", on: methods{
 			get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove),
 		}},
@@ -285,7 +285,7 @@ func (s *Server) table() []route {
 		{pattern: item + "links/{link}/", on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createAudited(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
-		{pattern: item + "activities/", permission: projectLite, fixedOrder: true, unpaged: true, on: methods{get: do(listActivities(activities))}},
+		{pattern: item + "activities/", permission: projectLite, fixedOrder: true, unpaged: true, on: methods{get: do(listActivities)}},
 		{pattern: item + "relations/", on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: anyone, on: methods{
@@ -320,7 +320,7 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: project + "pages/", on: collection(k.projectPage)},
 		{pattern: project + "pages/{page}/", on: methods{get: do(k.projectPage.read)}},
 		{pattern: project + "work-item-types/", on: refuseElsewhere(typesGoverned, methods{
-			get: do(listTypes(k.itemType)), post: do(k.itemType.create),
+			get: do(listTypes), post: do(k.itemType.create),
 		})},
 		{pattern: project + "work-item-types/{type}/", on: refuseElsewhere(typesGoverned, element(k.itemType))},
 		{pattern: project + "work-item-types/{type}/work-item-properties/", on: refuseElsewhere(typesGoverned, methods{

@@ -118,12 +118,7 @@ func Open(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		opts:    opts,
-		store:   st,
-		kinds:   newKinds(opts.Answers),
-		limiter: newLimiter(opts.Rate, opts.Window),
-	}
+	s := &Server{opts: opts, store: st, kinds: newKinds(opts.Answers), limiter: newLimiter(opts.Rate, opts.Window)}
 	s.handler = s.stripPrefix(s.mux())
 	if opts.Around != nil {
 		s.handler = opts.Around(s.handler)

@@ -22,7 +22,7 @@ func openTest(tb testing.TB, opts Options) *Server {
 	return s
 }
 
-// answer is what a request got.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header

@@ -42,13 +42,11 @@ func (ks *kinds) describeStates() {
 }
 
 // createState removes the default from the other states before it checks the new state, as the service does.
-func createState(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		if r, complaints := k.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
-			c.clearDefault(t, "")
-		}
-		return k.create(c, t)
+func createState(c *call, t *tx) reply {
+	if r, complaints := c.kinds.state.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
+		c.clearDefault(t, "")
 	}
+	return c.kinds.state.create(c, t)
 }
 
 // prepareState completes a state, or refuses it.
@@ -65,19 +63,22 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	}
 	r["slug"] = slug(text(r, "name"))
 	if old == nil {
-		others := t.all(c.kinds.state, inLevel(c))
-		last := 0.0
-		for _, s := range others {
-			last = max(last, number(s.row, "sequence"))
-		}
-		switch {
-		case len(others) > 0:
+		switch last, others := c.lastSequence(t); {
+		case others:
 			r["sequence"] = float(last + 15000)
 		case r["sequence"] == nil:
 			r["sequence"] = float(firstOrder)
 		}
 	}
 	return nil
+}
+
+// lastSequence returns the largest sequence of the states on the route's level, and whether there are any states.
+func (c *call) lastSequence(t *tx) (last float64, found bool) {
+	for _, s := range t.all(c.kinds.state, inLevel(c)) {
+		last, found = max(last, number(s.row, "sequence")), true
+	}
+	return last, found
 }
 
 // defaultState returns the state of an item that names none: the first default of the project, else its first state, or

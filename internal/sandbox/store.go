@@ -228,9 +228,7 @@ func (t *tx) get(k *kind, id string) (stored, bool) {
 	return stored{append([]byte(nil), key...), t.read(k, key)}, true
 }
 
-func (t *tx) read(k *kind, key []byte) row {
-	return t.decode(t.btx.Bucket(k.rows).Get(key))
-}
+func (t *tx) read(k *kind, key []byte) row { return t.decode(t.btx.Bucket(k.rows).Get(key)) }
 
 func (t *tx) decode(value []byte) row {
 	r, err := t.rows.decode(value)

@@ -32,25 +32,18 @@ func (ks *kinds) describeItemTypes() {
 				c.removeFromItems(t, in, name, text(r, "id"))
 			}
 		},
-		prepare: func(c *call, t *tx, old, r row) *reply {
-			if old == nil {
-				r["is_default"] = t.count(c.kinds.itemType, inLevel(c)) == 0
-				r["level"] = 0
-				r["logo_props"] = row{}
-			}
-			return nil
+		created: func(c *call, t *tx, r row) {
+			r["is_default"], r["level"], r["logo_props"] = t.count(ks.itemType, inLevel(c)) == 0, 0, row{}
 		},
 	})
 }
 
 // listTypes answers with a bare array, as the service's own SDK reads it.
-func listTypes(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		if c.contract() {
-			return k.list(c, t)
-		}
-		return reply{http.StatusOK, k.renderWhere(c, t, nil)}
+func listTypes(c *call, t *tx) reply {
+	if c.contract() {
+		return c.kinds.itemType.list(c, t)
 	}
+	return reply{http.StatusOK, c.kinds.itemType.renderWhere(c, t, nil)}
 }
 
 // describeEstimates describes estimates. A project has at most one, so the routes need no ID.

@@ -24,7 +24,7 @@ type seen struct {
 	steps string
 }
 
-// seenMarks are the marks, with what each means.
+// seenMarks returns the marks, each with its meaning.
 func seenMarks() [][2]string {
 	return [][2]string{
 		{"L", "The authors saw a running server do it and say so, or quote its words."},

@@ -76,13 +76,9 @@ func notFoundV2() *problem {
 	return &problem{status: http.StatusNotFound, detail: "The requested resource was not found."}
 }
 
-func forbidden() *problem {
-	return &problem{status: http.StatusForbidden, detail: textForbidden}
-}
+func forbidden() *problem { return &problem{status: http.StatusForbidden, detail: textForbidden} }
 
-func conflictV2(detail string) *problem {
-	return &problem{status: http.StatusConflict, detail: detail}
-}
+func conflictV2(detail string) *problem { return &problem{status: http.StatusConflict, detail: detail} }
 
 func switchedOff(status int, feature string) *problem {
 	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}

@@ -92,10 +92,6 @@ func (s *Server) tableV2() []*resourceV2 {
 			prepare: func(w *writeV2) {
 				w.checkDates("target_date")
 				w.needsFeature("module_view")
-				if w.old == nil {
-					w.r["sort_order"] = orderBefore(w.t.all(k.module, inProject(w.call)))
-					w.r["view_props"], w.r["logo_props"] = row{}, row{}
-				}
 			},
 			manage: map[string]membersV2{"work-items": {members: k.moduleIssue, of: k.workItem}},
 		},
@@ -170,10 +166,7 @@ func prepareStateV2(w *writeV2) {
 	}
 	w.r["slug"] = slug(text(w.r, "name"))
 	if w.r["sequence"] == nil {
-		last := 0.0
-		for _, s := range w.t.all(w.kinds.state, inProject(w.call)) {
-			last = max(last, number(s.row, "sequence"))
-		}
+		last, _ := w.lastSequence(w.t)
 		w.r["sequence"] = float(last + 15000)
 	}
 }
@@ -189,11 +182,9 @@ func prepareCycleV2(w *writeV2) {
 	if w.set["end_date"] && w.r["end_date"] != nil {
 		w.r["end_date"] = end
 	}
-	if w.old != nil {
-		return
+	if w.old == nil {
+		w.r["owned_by"] = w.user
 	}
-	w.r["sort_order"] = orderBefore(w.t.all(w.kinds.cycle, inProject(w.call)))
-	w.r["logo_props"], w.r["owned_by"], w.r["view_props"], w.r["progress_snapshot"], w.r["version"] = row{}, w.user, row{}, row{}, 1
 }
 
 // memberIDs returns the existing members of an initiative or a teamspace.

@@ -106,7 +106,7 @@ func TestV2QueriesAreChecked(t *testing.T) {
 	}
 	want(t, ask(t, s, "GET", itemsV2+"?order_by=nope&paginate=nope&per_page=9999", ""), 200)
 	lenient := openTest(t, Options{Edition: Cloud})
-	want(t, ask(t, lenient, "GET", itemsV2+"?nope=1", ""), 501) // nobody knows what the service does with it
+	want(t, ask(t, lenient, "GET", itemsV2+"?nope=1", ""), 501) // the service's answer is not known
 }
 
 // makeItem makes an item by a batch of one row.

@@ -136,6 +136,9 @@ func (w *writeV2) check() *problem {
 		})
 	}
 	w.decode()
+	if w.old == nil && w.res.kind.created != nil {
+		w.res.kind.created(w.call, w.t, w.r)
+	}
 	if w.res.prepare != nil {
 		w.res.prepare(w)
 	}

@@ -14,10 +14,7 @@ func (ks *kinds) describeWorkflows() {
 		fields: bodyFields("name=line description=prose? is_active=on",
 			field{name: "work_item_types", ref: &ks.itemType, many: true, initial: []any{}},
 		),
-		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, ks.workflowState, text(r, "id"))
-			c.clear(t, ks.transition, text(r, "id"))
-		},
+		contents: []**kind{&ks.workflowState, &ks.transition},
 	})
 	ks.workflowState = ks.add(&kind{
 		name: "workflow_state", param: "workflow_state", scope: inWorkflow,

@@ -68,9 +68,7 @@ func (ks *kinds) describeWorkItems() {
 
 // isHidden reports whether lists and reads hide an item. The service finds it only by its external ID, and still changes
 // and deletes it by its ID.
-func isHidden(r row) bool {
-	return flag(r, "is_draft") || r["archived_at"] != nil
-}
+func isHidden(r row) bool { return flag(r, "is_draft") || r["archived_at"] != nil }
 
 // anyItem returns an item, hidden or not.
 func (c *call) anyItem(t *tx, id string) (stored, bool) {
@@ -141,11 +139,8 @@ const (
 // prepareWorkItem checks the fields against each other, and silently drops the values that the service drops.
 func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
-	_, starts := c.in["start_date"]
-	_, ends := c.in["target_date"]
-	// If a change sends only one date, the service does not compare it with the other, stored date.
-	if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
-		return new(badRequest("Start date cannot exceed target date"))
+	if refused := c.reversedDates(r); refused != nil {
+		return refused
 	}
 	if _, given := c.in["description_html"]; given {
 		html, ok := sanitise(text(r, "description_html"))
@@ -175,6 +170,16 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	}
 	if len(r["assignees"].([]any)) == 0 {
 		r["assignees"] = c.defaultAssignees(t, project)
+	}
+	return nil
+}
+
+// reversedDates refuses a target date before the start date. If a change sends only one date, the service does not compare
+// it with the other, stored date.
+func (c *call) reversedDates(r row) *reply {
+	start, end := text(r, "start_date"), text(r, "target_date")
+	if c.in["start_date"] != nil && c.in["target_date"] != nil && end != "" && start > end {
+		return new(badRequest("Start date cannot exceed target date"))
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/planform/planform/internal/disk"
 )
 
-// simDisk makes each change in a folder of the real file system, and knows what of it a loss of power would leave: the names that a
-// folder had when it was flushed last, each with the text that its file had then.
+// simDisk makes each change in a folder of the real file system, and knows what a loss of power would leave: the names
+// that a folder had at its last flush, each with the text that the file had at its own.
 type simDisk struct {
 	root    string
 	nodes   map[string]*node   // by path: as it is
@@ -53,7 +53,7 @@ type entry struct {
 
 var _ disk.Disk = processDisk{}
 
-// load takes what there is for flushed: whoever looks at a disk between two runs gives it the time.
+// load treats all files as flushed, because a user who looks at a disk between two runs gives it the time.
 func (d *simDisk) load() error {
 	d.nodes, d.since, d.seen = map[string]*node{}, map[string][]entry{}, map[*process][2]int{}
 	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
@@ -215,7 +215,7 @@ func (f *simFile) Chmod(mode fs.FileMode) error {
 	return f.File.Chmod(mode)
 }
 
-// tree is what is on a disk: the text of each file, by path; folders end with a slash.
+// tree is the content of a disk: the text of each file, by path; folders end with a slash.
 type tree map[string]string
 
 // remains says how a crash treats what was not flushed. The names of files and their texts are lost independently.
@@ -224,7 +224,8 @@ type remains struct {
 	text  func(flushed, text []byte) []byte // what a file holds that has text without a flush
 }
 
-// leftovers are what a crash may leave. Only a loss of power takes anything: the system writes what a killed process left.
+// leftovers are the possible results of a crash. Only a loss of power loses data: the system still writes the data of a
+// killed process.
 var leftovers = sync.OnceValue(func() map[string]remains { //nolint:gochecknoglobals // a constant
 	lost := func(flushed, _ []byte) []byte { return flushed }
 	all := func(_, text []byte) []byte { return text }
@@ -275,7 +276,7 @@ func (d *simDisk) ways() []string {
 	return []string{"killed"}
 }
 
-// remaining is what a crash leaves.
+// remaining returns the content of the disk after a crash.
 func (d *simDisk) remaining(how string) tree {
 	rest := leftovers()[how]
 	names := maps.Clone(d.kept)
@@ -336,5 +337,5 @@ func (d *simDisk) become(t tree) error {
 	return err
 }
 
-// errNoSpace is what a full disk says.
+// errNoSpace is the error of a full disk.
 var errNoSpace = &fs.PathError{Op: "write", Path: "the disk", Err: syscall.ENOSPC}

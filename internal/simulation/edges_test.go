@@ -33,11 +33,11 @@ var (
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS == "windows" {
-		return // the disk that is simulated is one of POSIX
+		return // the simulated disk is one of POSIX
 	}
 	debug.SetGCPercent(sandboxtest.GCPercent)
 	sandboxtest.TempInMemory()
-	signals := make(chan os.Signal, 1) // the goroutine that waits for signals is to be begun outside of any bubble
+	signals := make(chan os.Signal, 1) // the goroutine that waits for signals must begin outside of any bubble
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
 	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "5", "rapid.nofailfile": "true"} {
@@ -70,8 +70,8 @@ func (st *stage) faults(visits []visit) (faults []fault) {
 	return faults
 }
 
-// naps are how long a process may sleep while others run. A request that goes out later than those wait for cannot be told from one that the
-// service lost.
+// naps returns how long a process may sleep while others run. A request that is sent after a longer time cannot be
+// distinguished from one that the service lost.
 func (st *stage) naps(kind edgeKind) []string {
 	switch {
 	case st.beside == nil:
@@ -89,7 +89,7 @@ func drawn(share uint, name string, faults ...fault) bool {
 	return share > 0 && h.Sum32()%uint32(share) == 0
 }
 
-// tally is what was played of a scene.
+// tally counts the cases of a scene.
 type tally struct {
 	began                 time.Time
 	singles, pairs, never atomic.Int64
@@ -111,8 +111,9 @@ func (c *tally) suffer(t *testing.T, st *stage, count *atomic.Int64, faults ...f
 	return nil
 }
 
-// leavesNothing reports whether a fault of a read is gone once the read was made again. It has changed nothing outside of the process, and if
-// the calls are otherwise those of a run without it, then what a second fault finds behind it is what that finds alone.
+// leavesNothing reports whether a fault of a read had no effect after the read was repeated. The fault changed nothing
+// outside of the process. If all calls are then as in a run without it, a second fault after it has the same effect as
+// alone.
 func (st *stage) leavesNothing(f fault, visits []visit) bool {
 	calls := map[string]int{f.at.call: 1}
 	for _, v := range st.visits {

@@ -91,7 +91,7 @@ func cases(t *testing.T) []string {
 	return all
 }
 
-// played is what became of a case: what each stage means, by line. In a line, what follows a tab is for people.
+// played is the result of a case: the meaning of each stage, by line. Text after a tab in a line is for people.
 type played struct {
 	plans  []*planfile.Document
 	stages map[string][]string
@@ -302,7 +302,8 @@ func records(t *testing.T, path string, called map[string]string) (all []string)
 		named = func(v any) any {
 			switch v := v.(type) {
 			case string:
-				// A text may link to what has another ID: the service has the same, and the next plan tells whether that is known.
+				// A text may link to an object with another ID: the service has the same text, and the next plan tells whether the ID is
+				// known.
 				v = aDigest.ReplaceAllString(v, "sha256 ")
 				ids := anID.FindAllString(v, -1)
 				v = anID.ReplaceAllStringFunc(v, func(id string) string {

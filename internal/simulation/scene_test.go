@@ -23,7 +23,8 @@ import (
 	"github.com/planform/planform/internal/state"
 )
 
-// scene is what a user does, command by command, and what is there before. In a command line @ stands for the user's folder.
+// scene is a sequence of commands of a user, with the initial content of folder and service. In a command line @ stands
+// for the user's folder.
 type scene struct {
 	name     string // as Go
 	api      resource.API
@@ -38,21 +39,21 @@ type scene struct {
 	rate     int                  // requests a minute that the service takes; 0 = any
 	tell     func(problem string) // nil = the test fails
 	then     string               // the manifest from the second command on, and the first is run once; "" = the same
-	// again is what the user does where a command ends early and running it again is not what it says; nil = run it again.
+	// again returns the next command of a user if a command ended early; nil = the same command again.
 	again func(u *user, command string, attempt int) (next string)
 }
 
 // beside is a run of planform at the same time.
 type beside struct {
 	commands  []string
-	after     time.Duration     // that the scene's first began; below zero = before it
+	after     time.Duration     // delay after the beginning of the scene's first run; negative = before it
 	elsewhere bool              // on another machine, with the same files
-	files     map[string]string // but for these
-	state     string            // "" = the scene's, and where that is on disk and this elsewhere, one of that machine
-	once      bool              // a command that ends early is not run again, since the scene's comes after it
+	files     map[string]string // files that differ from the scene's
+	state     string            // "" = the scene's state; but if that is on disk and this user is elsewhere, a state on the other machine
+	once      bool              // a command that ends early is not run again, because the scene's command comes after it
 }
 
-// place is where the state of a scene is.
+// place returns the place of a scene's state.
 func (sc *scene) place() string {
 	if sc.shared {
 		return "s3://bucket/state.json"
@@ -71,8 +72,8 @@ type stage struct {
 
 	folder string // the users' files and the service's database as they are before
 	store  *simStore
-	undoes string  // the run that is to be taken back
-	during []fault // what people do while planform runs
+	undoes string  // ID of the run to undo
+	during []fault // actions of people while planform runs
 	visits []visit // of a run in which nothing goes wrong
 
 	rows  map[string]map[string]string // of the service before and after, by kind and ID
@@ -122,14 +123,14 @@ func prepare(t *testing.T, sc *scene) *stage {
 	return st
 }
 
-// rehearse plays the scene with what people do during it, and no faults: that is what it has to come to.
+// rehearse plays the scene with the actions of people and without faults. Its end is what every case must reach.
 func (st *stage) rehearse(t *testing.T, during ...fault) {
 	t.Helper()
 	st.during = during
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
 		w.looking, w.cases = true, true
-		keep := func() { // what is to stay as it is
+		keep := func() { // remembers the content that must not change
 			after := rows(w)
 			for kind, was := range st.rows {
 				maps.DeleteFunc(was, func(id, text string) bool { return after[kind][id] != text })
@@ -231,7 +232,7 @@ func (st *stage) play(w *world, each func()) {
 	}
 }
 
-// attempts is how often a user runs a command until it is done.
+// attempts is the number of times that a user runs a command until it is done.
 const attempts = 6
 
 // until runs a command until it is done.
@@ -286,7 +287,7 @@ func (u *user) resolve() {
 	}
 }
 
-// catchUp does what people do at an edge that no run came to.
+// catchUp does the actions of people at edges that no run reached.
 func (st *stage) catchUp(w *world) {
 	w.Helper()
 	for _, f := range st.during {
@@ -297,7 +298,7 @@ func (st *stage) catchUp(w *world) {
 	}
 }
 
-// settle waits for what is late, and holds that nothing is left to do.
+// settle waits for late requests, and checks that nothing is left to do.
 func (st *stage) settle(w *world) {
 	w.Helper()
 	w.server.Drain()
@@ -337,7 +338,7 @@ func prune(command string) string {
 	return ""
 }
 
-// keptOnly is what a plan says that leaves orphans where they are, since others use them, and otherwise nothing.
+// keptOnly matches a plan that only leaves orphans in place, because others use them.
 var keptOnly = regexp.MustCompile(`\nPlan: \d+ not possible(; \d+ unchanged)?\. 0 requests`)
 
 // done reports whether a code says that nothing is left to do. An item that people write during a run may be counted and not be
@@ -347,7 +348,8 @@ func (u *user) done(code int) bool {
 		strings.Count(u.said, "\n! ") == strings.Count(u.said, ": it would be deleted, but ")
 }
 
-// suffer plays the scene with faults, and holds that it ends as one without does. came is that a run came to each of them.
+// suffer plays the scene with faults, and checks that it ends like the scene without faults. came reports whether a run
+// reached each fault.
 func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -382,7 +384,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 	return visits, came
 }
 
-// well reports whether nothing went wrong, and tells what did.
+// well reports whether nothing went wrong, and prints the problems.
 func (w *world) well(sc *scene, faults ...fault) bool {
 	w.Helper()
 	if len(w.problems) == 0 {
@@ -401,7 +403,7 @@ func (w *world) well(sc *scene, faults ...fault) bool {
 	return false
 }
 
-// rows are those of the service, by kind and ID.
+// rows returns the rows of the service, by kind and ID.
 func rows(w *world) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, kind := range sandboxtest.Tables() {
@@ -417,7 +419,7 @@ func rows(w *world) map[string]map[string]string {
 	return all
 }
 
-// known is what the states say of each object, with names in place of IDs.
+// known returns the records of the states, with names instead of IDs.
 func (st *stage) known(w *world) map[string]string {
 	w.Helper()
 	names, all := w.server.Called(), map[string]string{}

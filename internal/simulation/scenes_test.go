@@ -13,11 +13,11 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// scenes are what users do. The small ones of their sort are for pairs of faults.
+// scenes returns the scenes by name. The small ones are for pairs of faults.
 func scenes() map[string]*scene {
 	apply, saved := []string{"apply -f @workspace.yaml"}, []string{"plan -f @workspace.yaml --out @plan.json", "apply @plan.json --yes"}
 	pruned := []string{"apply -f @workspace.yaml --prune --yes --max-deletes 50"}
-	taken := small // but for what cannot be taken back: API v1 deletes no page, and of a link nobody can tell who made it
+	taken := small // without objects that no undo restores: API v1 deletes no page, and the creator of a link is not known
 	taken, _, _ = strings.Cut(taken, "pages:")
 	taken = strings.Replace(taken, `, links: [{url: "https://example.com/a"}]`, "", 1)
 	one := func(text string) map[string]string { return map[string]string{"workspace.yaml": text} }
@@ -135,7 +135,7 @@ func (w *world) lastRun() string {
 	return slices.Max(ids)
 }
 
-// taking is what a user does whose objects another run made without a word to the user's state.
+// taking returns the next command of a user whose objects another run created, so that the user's state does not know them.
 func taking(u *user, command string, _ int) string {
 	if strings.Contains(u.said, "--take-over takes it") {
 		return command + " --take-over"
@@ -143,7 +143,8 @@ func taking(u *user, command string, _ int) string {
 	return command
 }
 
-// undone is what a user does whose undo was cut short: if it had all been taken back, there is nothing more to take back.
+// undone returns the next command of a user whose undo was interrupted: if everything had been undone, nothing is left to
+// undo.
 func undone(u *user, command string, _ int) string {
 	if strings.HasPrefix(command, "undo") && strings.Contains(u.said, "no run that could be taken back") {
 		return ""
@@ -185,7 +186,8 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 }
 
 const (
-	// joined has custom relations, of which otherwise drops one and adds one. To change one takes a removal, which must not come late.
+	// joined has custom relations; otherwise drops one of them and adds one. A changed relation needs a removal, which must
+	// not come late.
 	joined = `version: 1
 workspace: acme
 relation_definitions: [{name: Code, outward: implements, inward: is implemented by}]
@@ -211,7 +213,7 @@ projects:
       - {key: c, name: Item C, relations: {custom: [{item: b, relation: is implemented by}]}}
       - {key: d, name: Item D}
 `
-	// fresh makes a project with what it needs.
+	// fresh creates a project with everything that it needs.
 	fresh = `version: 1
 workspace: acme
 projects:
@@ -252,7 +254,7 @@ projects:
       - {key: f, name: Item F, state: Todo, relations: {relates_to: [a]}}
 pages: [{key: handbook, name: Handbook, description: How we work.}, {key: decisions, name: Decisions}]
 `
-	// less is what is left of it, and otherwise.
+	// less is fresh with fewer objects and other values.
 	less = `version: 1
 workspace: acme
 projects:

@@ -15,7 +15,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// story is a workspace with a history: a manifest that was applied, what people did then, and the manifest that is applied next.
+// story is a workspace with a history: the manifest that was applied, the changes of people after that, and the manifest
+// that is applied next.
 type story struct {
 	api         resource.API
 	shared      bool
@@ -86,7 +87,7 @@ func (s story) scene() *scene {
 	return sc
 }
 
-// drawStory draws one. What is left out of a manifest was never there or is to go.
+// drawStory draws a story. An object that a manifest leaves out never existed or must be deleted.
 func drawStory(t *rapid.T) story {
 	s := story{api: rapid.SampledFrom([]resource.API{resource.V1, resource.V2}).Draw(t, "api"), shared: rapid.Bool().Draw(t, "shared")}
 	owner, labels, others := "", []string(nil), []string{"", colleague}
@@ -284,7 +285,7 @@ func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 			at := rapid.SampledFrom(asked).Draw(rt, "at")
 			return fault{at, rapid.SampledFrom(slices.Sorted(maps.Keys(deeds()))).Draw(rt, "deed")}
 		}), 0, 1).Draw(rt, "during")
-		if s.undone { // what people do may leave something to a run of its own, and that one is the last
+		if s.undone { // changes of people may need a run of their own, which is then the last one
 			during = nil
 		}
 		if len(during) > 0 {

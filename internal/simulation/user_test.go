@@ -178,7 +178,7 @@ func (p *process) rest(pause time.Duration) {
 	}
 }
 
-// pace is how long a call is on its way: calls overtake each other in the same way in each run of a scene.
+// pace returns the duration of a call. Calls overtake each other in the same way in each run of a scene.
 func (w *world) pace(kind edgeKind, e edge) time.Duration {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, w.scene.pace, e)
@@ -207,7 +207,7 @@ func (p *process) crash(how string) {
 	}
 }
 
-// see notes an edge, with the crashes behind it that leave another world than those before.
+// see records an edge, with the crashes after it that leave another world than earlier crashes.
 func (p *process) see(e edge, kind edgeKind) {
 	if !p.looking {
 		return
@@ -260,7 +260,7 @@ func (p *process) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	return resp, err
 }
 
-// sleeps are how long a process may sleep before a call goes out, and with it each other call of the process.
+// sleeps returns how long a process may sleep before a call. All other calls of the process wait as well.
 func sleeps() map[string]time.Duration {
 	return map[string]time.Duration{"asleep for a minute": time.Minute, "asleep for an hour": time.Hour}
 }

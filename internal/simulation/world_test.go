@@ -45,7 +45,7 @@ func withoutIDs(name string) string {
 	return random.ReplaceAllString(name, "*")
 }
 
-// what an edge leads to, which says what faults it may suffer.
+// edgeKind is the target of an edge, which decides which faults the edge may suffer.
 type edgeKind int
 
 const (
@@ -56,7 +56,7 @@ const (
 	edgeOfStoreWrite
 )
 
-// fault is what goes wrong at an edge.
+// fault is a failure at an edge.
 type fault struct {
 	at  edge
 	how string // a name in faultsOf
@@ -74,10 +74,10 @@ func (f fault) deceives() bool {
 type visit struct {
 	edge
 	kind    edgeKind
-	crashes []string // the crashes behind it that leave something else than the edge before did
+	crashes []string // the crashes after it that leave another world than the edge before
 }
 
-// errDead is what the calls of a process come to that is no more. It is final, so that nobody tries again.
+// errDead is the error of all calls of a dead process. It is final, so that no call is repeated.
 var errDead = deadError{}
 
 type deadError struct{}
@@ -85,7 +85,7 @@ type deadError struct{}
 func (deadError) Error() string { return "the process is no more" }
 func (deadError) Final() bool   { return true }
 
-// world is where the runs of a scenario take place.
+// world is the environment of the runs of a scenario.
 type world struct {
 	*testing.T
 
@@ -100,7 +100,7 @@ type world struct {
 	mu       sync.Mutex
 	log      bytes.Buffer
 	looking  bool // visits are noted
-	unaware  bool // what people do notices nothing that is there
+	unaware  bool // people do not notice existing objects
 	cases    bool // a plan that is made is a case of the oracle, if these are asked for
 	problems []string
 	visits   []visit
@@ -119,7 +119,7 @@ func (w *world) Errorf(format string, args ...any) {
 // lateSuffix is for a crash while a request is on its way, which arrives when the next run has begun.
 const lateSuffix = ", and the request is late"
 
-// stillSuffix is for what befalls a request and each further one of its name, until the run ends.
+// stillSuffix marks a fault that a request and all further requests of its name suffer, until the run ends.
 const stillSuffix = ", and so each time"
 
 // outOfReach is for a store that no call of a process gets to, while the service is there.
@@ -141,7 +141,8 @@ func answer(to http.Handler, req *http.Request) (resp *http.Response, err error)
 	return recorder.Result(), nil
 }
 
-// deeds are what people do before a request of planform's, beside what the manifests want. They act on what is there for certain.
+// deeds returns actions of people before a request of planform. They act on objects that certainly exist, and change only
+// objects and values that no manifest gives.
 func deeds() map[string]func(w *world) {
 	on := func(method, path, body string) func(w *world) {
 		return func(w *world) {
@@ -177,7 +178,7 @@ func faultsOf(kind edgeKind) []string {
 	return slices.Sorted(maps.Keys(requestFaults()))
 }
 
-// requestFaults is what can become of a request.
+// requestFaults returns the faults of a request.
 func requestFaults() map[string]sandboxtest.Fault {
 	retry := http.Header{"Retry-After": {"1"}}
 	breaks := map[string]sandboxtest.Break{
@@ -205,7 +206,7 @@ func requestFaults() map[string]sandboxtest.Fault {
 	return all
 }
 
-// misfortune is what the world has in store for a request, for the sandbox.
+// misfortune returns the fault that the world has chosen for a request.
 func misfortune(req *http.Request) sandboxtest.Fault {
 	how, _ := req.Context().Value(faultKey{}).(string)
 	if how == "" {

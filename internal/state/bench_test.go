@@ -65,7 +65,7 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is to stay below 3 s for 100,000 objects; it takes about 1 s.
+// BenchmarkRead must stay below 3 s for 100,000 objects; it takes about 1 s.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {

@@ -12,8 +12,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// TestTheStateOfEachEarlierVersionIsRead: testdata/earlier has what these versions left when they were killed, by the name of their
-// commit; make there writes one more. Each is read, replayed, saved in today's form, and read again as the same.
+// TestTheStateOfEachEarlierVersionIsRead reads the states in testdata/earlier, which killed runs of earlier versions
+// left, named after their commits; make there writes a new one. Each state is read, replayed, saved in today's form, and
+// read again with the same result.
 func TestTheStateOfEachEarlierVersionIsRead(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/earlier/*.state.json")

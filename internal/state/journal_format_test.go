@@ -41,8 +41,8 @@ func sampleJournal(t *testing.T) (path, state, journal string) {
 	return path, readFile(t, path), readFile(t, path+".journal")
 }
 
-// told is what a reader with no more than a JSON parser would gather from whole lines:
-// what is open, and what came of the rest.
+// told returns the facts that a reader with only a JSON parser would gather from whole lines: the open steps, and the
+// results of the others.
 func told(t *testing.T, whole []string) (open, ended map[string]string) {
 	t.Helper()
 	open, ended = map[string]string{}, map[string]string{}
@@ -299,7 +299,8 @@ func TestAJournalThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// What a loss of power leaves of lines behind the last flush: some of their blocks, others as zeros.
+// TestALostBlockAfterTheLastFlushEndsTheJournal plays losses of power that leave some blocks of the lines after the last
+// flush, and zeros for the others.
 func TestALostBlockAfterTheLastFlushEndsTheJournal(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// children are what a child process can be asked to do with a state file.
+// children returns the actions that a child process can do with a state file.
 func children() map[string]func(path string) {
 	return map[string]func(string){
 		"hold": childHold,
@@ -58,7 +58,7 @@ func childHold(path string) {
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent is gone
 }
 
-// tell is how a child speaks to its parent.
+// tell sends words from a child process to its parent.
 func tell(what ...any) { _, _ = fmt.Fprintln(os.Stdout, what...) }
 
 // child starts the test binary in a role and returns what it says first.
@@ -103,7 +103,7 @@ func testOptions() Options {
 	}
 }
 
-// testTime is when everything happens.
+// testTime is the time at which everything happens.
 func testTime() time.Time { return testOptions().Now() }
 
 func statePath(t *testing.T) string {

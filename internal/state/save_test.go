@@ -53,7 +53,7 @@ func kill(t *testing.T, prepare func(t *testing.T, path string, d *mortalDisk) *
 		die(t, f)
 		got := readPrior(t, path)
 		check(t, path, got)
-		// The next run finds the same, and can go on; so does the one after it.
+		// The next run finds the same state and can continue, and so can the one after it.
 		for range 2 {
 			g := open(t, path)
 			if diff := cmp.Diff(got, g.Prior()); diff != "" {

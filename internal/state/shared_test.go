@@ -109,7 +109,7 @@ func (c *cloud) open(t *testing.T) *File {
 	return f
 }
 
-// stall is what a run does that was killed, or sleeps: nobody renews its lock.
+// stall acts like a run that was killed or sleeps: its lock is not renewed.
 func stall(t *testing.T, f *File) {
 	t.Helper()
 	s := f.opts.shared
@@ -117,7 +117,7 @@ func stall(t *testing.T, f *File) {
 	<-s.lease.ended
 }
 
-// takeLock is what a run does that dies as soon as it has the lock.
+// takeLock acts like a run that dies as soon as it has the lock.
 func (c *cloud) takeLock(t *testing.T) {
 	t.Helper()
 	l, _, err := takeLease(t.Context(), cloudAddress, c, c.options())
@@ -160,7 +160,7 @@ func TestASharedStateKnowsWhatEachRunDid(t *testing.T) {
 	})
 }
 
-// TestARunThatDiedIsContinuedElsewhere kills a run at each of its requests to the store, before and behind it.
+// TestARunThatDiedIsContinuedElsewhere kills a run at each of its requests to the store, before and after the request.
 func TestARunThatDiedIsContinuedElsewhere(t *testing.T) {
 	t.Parallel()
 	died := errors.New("died")

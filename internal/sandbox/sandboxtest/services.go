@@ -9,9 +9,10 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/planform/planform/internal/sandbox"
 )
 
 // Services provides empty workspaces for stories, on a real service that flags name:
@@ -64,57 +65,6 @@ func (ss *Services) Next() (Service, error) {
 	return next, nil
 }
 
-// seeded is a request of API v1 that creates a record of the sandbox's seed. A name in braces stands for the ID of the
-// record with that name.
-type seeded struct{ name, method, path, body string }
-
-func seed() []seeded {
-	return []seeded{
-		{"web", "POST", "projects/", `{"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true}`},
-		{"ops", "POST", "projects/", `{"name": "Operations", "identifier": "OPS", "cycle_view": true}`},
-		{"", "POST", "projects/{web}/project-members/", `{"member": "{bob}", "role": 15}`},
-		{"", "POST", "projects/{web}/labels/", `{"name": "backend", "color": "#3b82f6"}`},
-		{"", "POST", "projects/{web}/labels/", `{"name": "frontend", "color": "#a855f7"}`},
-		{"", "POST", "projects/{web}/labels/", `{"name": "bug", "color": "#ef4444"}`},
-		{"", "POST", "projects/{ops}/labels/", `{"name": "infra", "color": "#64748b"}`},
-		{
-			"", "POST", "projects/{web}/cycles/",
-			`{"name": "Sprint 14", "project_id": "{web}", "start_date": "2030-01-07", "end_date": "2030-01-18"}`,
-		},
-		{
-			"", "POST", "projects/{web}/cycles/",
-			`{"name": "Sprint 15", "project_id": "{web}", "start_date": "2030-01-21", "end_date": "2030-02-01"}`,
-		},
-		{"", "POST", "projects/{ops}/cycles/", `{"name": "Q1", "project_id": "{ops}", "start_date": "2030-01-01", "end_date": "2030-03-31"}`},
-		{"", "POST", "projects/{web}/modules/", `{"name": "Checkout", "description": "Basket, payment, receipt"}`},
-		{"", "PATCH", "projects/{web}/", `{"is_issue_type_enabled": true}`},
-		{"", "POST", "projects/{web}/work-item-types/", `{"name": "Story"}`},
-		{"", "POST", "projects/{web}/work-item-types/", `{"name": "Task"}`},
-		{"points", "POST", "projects/{web}/estimates/", `{"name": "Points", "type": "points"}`},
-		{
-			"", "POST", "projects/{web}/estimates/{points}/estimate-points/",
-			`{"estimate_points": [{"key": 0, "value": "1"}, {"key": 1, "value": "2"}, {"key": 2, "value": "3"}, {"key": 3, "value": "5"}, {"key": 4, "value": "8"}]}`,
-		},
-		{"", "PATCH", "projects/{web}/", `{"estimate": "{points}"}`},
-		{
-			"item", "POST", "projects/{web}/work-items/",
-			`{"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>"}`,
-		},
-		{"", "POST", "projects/{web}/work-items/{item}/links/", `{"url": "https://example.com/prices.pdf", "title": "Price list"}`},
-		{"", "POST", "projects/{web}/work-items/{item}/comments/", `{"comment_html": "<p>The PDF is ready.</p>"}`},
-		{"", "POST", "initiatives/", `{"name": "Grow in the north", "state": "ACTIVE"}`},
-		{"", "POST", "initiatives/labels/", `{"name": "growth", "color": "#22c55e"}`},
-		{"", "POST", "initiatives/labels/", `{"name": "risk", "color": "#f97316"}`},
-		{"", "POST", "teamspaces/", `{"name": "Platform", "lead": "{ada}"}`},
-		{"globex", "POST", "customers/", `{"name": "Globex", "email": "hello@globex.example"}`},
-		{"", "POST", "customers/", `{"name": "Initech"}`},
-		{"", "POST", "customers/{globex}/requests/", `{"name": "Dark mode", "description_html": "<p>For night shifts.</p>"}`},
-		{"", "POST", "customer-properties/", `{"display_name": "Tier", "property_type": "TEXT"}`},
-		{"", "POST", "customer-properties/", `{"display_name": "Renewal", "property_type": "DATETIME"}`},
-		{"", "POST", "pages/", `{"name": "Welcome", "description_html": "<p>Start here.</p>"}`},
-	}
-}
-
 // Seed creates the records of the sandbox's seed in the workspace, except those whose features the service lacks.
 func (sv Service) Seed(ctx context.Context) error {
 	ids := map[string]string{}
@@ -130,29 +80,28 @@ func (sv Service) Seed(ctx context.Context) error {
 			return fmt.Errorf("the workspace %s has no member %s@example.com", sv.Workspace, name)
 		}
 	}
-	reference := regexp.MustCompile(`\{[a-z]+\}`)
-	for _, r := range seed() {
+	for _, r := range sandbox.SeedRequests() {
 		known := true // false if a parent is missing, because the service does not have its kind
 		withIDs := func(text string) string {
-			return reference.ReplaceAllStringFunc(text, func(name string) string {
+			return sandbox.SeedName.ReplaceAllStringFunc(text, func(name string) string {
 				id := ids[strings.Trim(name, "{}")]
 				known = known && id != ""
 				return id
 			})
 		}
-		path, body := withIDs(r.path), withIDs(r.body)
+		path, body := withIDs(r.Path), withIDs(r.Body)
 		if !known {
 			continue
 		}
 		var made struct{ ID string }
 		into := any(&made)
-		if r.name == "" {
+		if r.Name == "" {
 			into = nil
 		}
-		if status, err := sv.send(ctx, r.method, path, body, into); err != nil && status != http.StatusNotFound {
+		if status, err := sv.send(ctx, r.Method, path, body, into); err != nil && status != http.StatusNotFound {
 			return err
 		}
-		ids[r.name] = made.ID
+		ids[r.Name] = made.ID
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestASeedLeavesOutWhatTheEditionLacks(t *testing.T) {
 	}
 }
 
-// contents is what the lists of a workspace show, a record a line, without what no two services have in common.
+// contents returns the records in the lists of a workspace, one in each line, without values that differ between services.
 func contents(t *testing.T, s *sandboxtest.Server) []string {
 	t.Helper()
 	within := map[string][]string{

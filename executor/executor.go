@@ -44,8 +44,8 @@ type Journal interface {
 	// twice if creates may add members before, see [planner.Step.Places]; its only outcome counts for both.
 	Begin(ctx context.Context, steps []*planner.Step) error
 	// Complete records the outcome of a step, or that it certainly did not happen. The outcome of a failed membership step contains the
-	// members that were added or removed. An error that wraps [ErrOutcomeUnknown] leaves the intent open, and so does a step that panicked
-	// and is never completed.
+	// members that were added or removed. An error that wraps [ErrOutcomeUnknown] leaves the intent open. A step that panicked is never
+	// completed: its intent stays open too.
 	Complete(step *planner.Step, outcome Outcome, err error) error
 }
 

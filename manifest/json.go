@@ -106,12 +106,12 @@ func (t *jsonTree) scalar(n *node) any {
 	}
 }
 
-func (t *jsonTree) cleanText(n *node, cleanText string) any {
-	cleanText = normalizeLineEnds(cleanText)
-	if r, bad := controlCharacter(cleanText); bad {
+func (t *jsonTree) cleanText(n *node, text string) any {
+	text = normalizeLineEnds(text)
+	if r, bad := controlCharacter(text); bad {
 		return t.report(n, problem{"control-character", t.name + " holds the control character " + runeName(r), "remove it"})
 	}
-	return cleanText
+	return text
 }
 
 func (t *jsonTree) path() string { return t.d.all.items.path(t.d.present.item) + "." + t.name }

@@ -61,7 +61,7 @@ func commonProperties(k *resource.Kind) object {
 		ps = append(ps, describedProperty(Identifier, k.Identifier.Doc, object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}))
 	}
 	ps = append(ps, lifecycleProperties()...)
-	if k.Singleton { // of which nothing is to be found, made or deleted
+	if k.Singleton { // a singleton cannot be searched, created or deleted
 		ps = slices.DeleteFunc(ps, func(m member) bool { return m.name != Ignore && m.name != OnDrift })
 	}
 	return ps

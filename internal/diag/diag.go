@@ -155,13 +155,13 @@ func (l List) Clip() List { return l.ClipTo(MaxShown) }
 // the others.
 func (l List) ClipTo(most int) List {
 	count := map[Severity]int{}
-	told := map[string]bool{} // several objects may come from one place
+	seen := map[string]bool{} // several objects may come from one place
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
 		if key := fmt.Sprint(d.Position, d.Severity, d.Code, d.Summary); !d.Position.IsZero() && d.Line > 0 {
-			if told[key] {
+			if seen[key] {
 				return true
 			}
-			told[key] = true
+			seen[key] = true
 		}
 		count[d.Severity]++
 		return d.Severity != Note && count[d.Severity] > most

@@ -122,7 +122,7 @@ type listKey struct {
 }
 
 // Confirm reads the objects that the run's batches wrote, and objects whose IDs are in doubt. It completes their outcomes in the result and
-// in the journal: readable identifiers, and warnings about values that differ from what was sent. Each value is compared with the last
+// in the journal: readable identifiers, and warnings about values that differ from the sent ones. Each value is compared with the last
 // request that sent it. The next plan sees objects that could not be read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
 	w := &confirmation{

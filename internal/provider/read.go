@@ -35,7 +35,7 @@ type Reader struct {
 }
 
 // Read makes the reads, and stores the answers in Observed. Memberships that one answer shows together share a request. A missing object or
-// route is an answer, not an error, and so is a lack of permission if the read is optional.
+// route is an answer, not an error. A lack of permission is an answer too if the read is optional.
 func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 	if rd.several == nil {
 		rd.several = map[planner.Read]planner.Answer{}

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// unusedKeys are keys that rows of many kinds have and that nothing reads, unless the row's kind has a field of that name.
+// unusedKeys lists keys that rows of many kinds have, and that nothing reads unless the row's kind has a field of that name.
 //
 //nolint:gochecknoglobals // a constant
 var unusedKeys = []string{
@@ -20,7 +20,7 @@ const (
 	maxPooledText = 36     // bytes: an ID
 )
 
-// pool makes rows small: texts that many rows have, such as keys and the IDs of states and people, are in memory once, and values that
+// pool makes rows smaller: texts that many rows have, such as keys and the IDs of states and people, are stored once, and values that
 // nothing reads are dropped. It is safe for concurrent use.
 type pool struct {
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ type pool struct {
 	texts map[string]any // each is a string
 }
 
-// shrink makes the rows of a kind small.
+// shrink replaces the rows of a kind by smaller ones.
 func (p *pool) shrink(kind *resource.Kind, rows []resource.Row) {
 	drop := slices.DeleteFunc(slices.Clone(unusedKeys), func(key string) bool {
 		return slices.ContainsFunc(kind.Fields, func(f resource.Field) bool {
@@ -40,9 +40,9 @@ func (p *pool) shrink(kind *resource.Kind, rows []resource.Row) {
 	if p.keys == nil {
 		p.keys, p.texts = map[string]string{}, map[string]any{}
 	}
-	for i, row := range rows {
-		small := make(resource.Row, len(row)-len(drop))
-		for key, v := range row {
+	for i := range rows {
+		small := make(resource.Row, max(0, len(rows[i])-len(drop)))
+		for key, v := range rows[i] {
 			if slices.Contains(drop, key) {
 				continue
 			}
@@ -51,11 +51,11 @@ func (p *pool) shrink(kind *resource.Kind, rows []resource.Row) {
 			}
 			small[pooled(p.keys, key, key)] = v
 		}
-		rows[i] = small
+		rows[i] = small //nolint:gosec // i is an index of rows
 	}
 }
 
-// pooled returns the value of the pool that equals v, whose text is the key, or adds it.
+// pooled returns the value of the pool with this text, and adds v if there is none.
 func pooled[V any](pool map[string]V, text string, v V) V {
 	if same, ok := pool[text]; ok {
 		return same

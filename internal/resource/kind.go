@@ -87,7 +87,7 @@ type Listing struct {
 	// CountedAs is the name of the kind's count in the parent's Summary, which includes objects that no list shows; "" = none.
 	CountedAs string
 	// Appended is set if the service orders new objects after the others, by a sort_order that nobody sets. It orders other kinds before
-	// the others, such as cycles, or gives all the same place.
+	// the others, such as cycles, or gives all of them the same place.
 	Appended bool
 	// Partial is set if lists leave out existing objects, such as people who left, so that a missing object need not be gone. See also
 	// [Kind.ListsAll].

@@ -97,7 +97,7 @@ type mark struct{ old, now int }
 func (l *layout) lineText(i int) string { return string(l.text[l.starts[i]:l.lineEnd(l.starts[i])]) }
 
 // startOf returns the number of the line in which a node begins, from 0, and its byte, or the end of the line.
-func (l *layout) startOf(n *yaml.Node) (i, startOf int) {
+func (l *layout) startOf(n *yaml.Node) (i, at int) {
 	i = min(n.Line, len(l.lines)) - 1
 	end := l.lineEnd(l.starts[i])
 	if at, err := l.offset(n); err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // editValue replaces a value by another one that is not a list.
-func (f *File) editValue(at valueNode, editValue any) error {
+func (f *File) editValue(at valueNode, value any) error {
 	n := at.node
 	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
 		return errExtent
@@ -20,7 +20,7 @@ func (f *File) editValue(at valueNode, editValue any) error {
 	if err != nil {
 		return err
 	}
-	text, head, inBlock := asBlock(editValue, n.Style&blockStyles != 0)
+	text, head, inBlock := asBlock(value, n.Style&blockStyles != 0)
 	inBlock = inBlock && !at.inFlow && at.key != nil
 	switch {
 	case n.Style&blockStyles != 0 && inBlock:
@@ -29,7 +29,7 @@ func (f *File) editValue(at valueNode, editValue any) error {
 		return errExtent
 	case n.Style&blockStyles != 0:
 		b := f.blockLines(from, at.key.Column-1)
-		f.splice(from, to, f.inline(yaml.DoubleQuotedStyle, at.inFlow, editValue))
+		f.splice(from, to, f.inline(yaml.DoubleQuotedStyle, at.inFlow, value))
 		f.splice(f.lineEnd(from), b.to, "")
 	case inBlock:
 		end := f.lineEnd(to)
@@ -38,7 +38,7 @@ func (f *File) editValue(at valueNode, editValue any) error {
 	case from == to && !f.afterColon(at, from):
 		return errExtent
 	default:
-		f.splice(from, to, f.gap(from)+f.inline(n.Style, at.inFlow, editValue))
+		f.splice(from, to, f.gap(from)+f.inline(n.Style, at.inFlow, value))
 	}
 	return nil
 }

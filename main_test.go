@@ -56,7 +56,7 @@ func allowed() map[string][]string {
 		"internal/export":       {"apiclient", "internal/diag", "internal/disk", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
 			"internal/convert/dates", "internal/convert/encoded", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/mapping", "internal/convert/words", "internal/convert/xlsx",
-			"internal/diag", "internal/disk", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
+			"internal/diag", "internal/disk", "internal/graph", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
 		},
 		"internal/convert/dates":     {"internal/diag"},
 		"internal/convert/encoded":   {"internal/diag"},

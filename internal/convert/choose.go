@@ -133,9 +133,9 @@ func looksExported(name string) bool {
 
 // listsUsers recognises the list of a site's users: people with addresses, and nothing of work.
 func listsUsers(head []byte) bool {
-	return table.Header(head, func(header []string) bool {
+	return slices.ContainsFunc(table.Headers(head), func(header []string) bool {
 		r := table.Reader{Header: header}
 		work := r.Columns("title", "summary", "subject", "description", "status", "state")
 		return len(r.Columns(userIDs()...)) > 0 && len(r.Columns(userEmails()...)) > 0 && len(work) == 0
-	}) != nil
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
 )
 
 // collection is everything that a format read.
@@ -26,8 +27,8 @@ type collection struct {
 	zone      bool // dates have no zone
 	dates     diag.Position
 	doubles   int
-	clashes   []clash        // issues that have the key of another one
-	columns   []mapping.Pair // of tables, with what they hold
+	clashes   []clash      // issues that have the key of another one
+	columns   manifest.Map // of tables, with what they hold
 	outside   []outside
 	open      func(field string) bool // the mapping says that restricted issues of a field are converted
 	closed    map[string]bool         // keys of issues that are held back
@@ -215,7 +216,7 @@ func (c *collection) name(id string) string {
 
 // column notes a column of a table.
 func (c *collection) column(name, field string) {
-	c.columns = append(c.columns, mapping.Pair{Key: name, Value: cmp.Or(field, mapping.Open)})
+	c.columns = append(c.columns, manifest.Entry{Key: name, Value: cmp.Or(field, mapping.Open)})
 }
 
 // finish notes what only the whole export shows. Others do not tell the titles of what is held back.

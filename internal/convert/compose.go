@@ -12,6 +12,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/schema"
@@ -38,6 +39,7 @@ type composer struct {
 	defined map[string][]mapping.Link   // custom relations, by the project whose items have them
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
+	circled map[*Issue]bool             // issues that lose their parent, as it is below them
 	parts   []outFile
 	to      *spool // which takes the parts
 
@@ -88,7 +90,8 @@ func (c *composer) compose(issues []*Issue) {
 		}
 		parts[i.Project] = append(parts[i.Project], at)
 	}
-	c.outside = map[*Issue][]Link{}
+	c.outside, c.circled = map[*Issue][]Link{}, map[*Issue]bool{}
+	graph.DepthFirst(issues, c.parents, func(*Issue) {}, func(circle []*Issue) { c.circled[slices.MinFunc(circle, order)] = true })
 	c.relate(issues)
 	composed := map[*Issue]bool{}
 	for _, project := range projects {

@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
 )
 
 const guessed = "# guessed"
@@ -43,15 +44,15 @@ func never(string) bool { return false }
 // complete adds to the mapping file what the export has and the file lacks.
 func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue, format *Format, zone string) {
 	f.Set("version", 1, "")
-	source := []mapping.Pair{{Key: "format", Value: format.Name}}
+	source := manifest.Map{{Key: "format", Value: format.Name}}
 	if c.browse != "" {
-		source = append(source, mapping.Pair{Key: "site", Value: cmp.Or(c.site, mapping.Open)})
+		source = append(source, manifest.Entry{Key: "site", Value: cmp.Or(c.site, mapping.Open)})
 	}
 	if c.zone {
-		source = append(source, mapping.Pair{Key: "timezone", Value: zone})
+		source = append(source, manifest.Entry{Key: "timezone", Value: zone})
 	}
 	if !c.dates.IsZero() {
-		source = append(source, mapping.Pair{Key: "dates", Value: mapping.Open})
+		source = append(source, manifest.Entry{Key: "dates", Value: mapping.Open})
 	}
 	f.Set("source", source, "")
 	completeColumns(f, c)
@@ -61,8 +62,8 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 		"# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
 	guessStates(f, issues)
 	guessNames(f, issues)
-	f.Set("labels", []mapping.Pair{
-		{Key: "rename", Value: []mapping.Pair{}},
+	f.Set("labels", manifest.Map{
+		{Key: "rename", Value: manifest.Map{}},
 		{Key: "skip", Value: []string{}},
 		{Key: "add", Value: []string{}},
 		{Key: "case", Value: "fold"},
@@ -74,7 +75,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	}) || slices.Contains([]string{"github", "gitlab"}, format.Name) {
 		versions = "module"
 	}
-	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}},
+	f.Set("versions", manifest.Map{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}},
 		"# fix: module, label or skip")
 	f.Set("sprints", "cycle", "# cycle or skip")
 	for _, i := range c.issues {
@@ -83,27 +84,27 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 			break
 		}
 	}
-	text, comment := []mapping.Pair{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text"
+	text, comment := manifest.Map{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text"
 	if kind := guessMarkup(issues); kind != "" {
-		text, comment = append(text, mapping.Pair{Key: "markup", Value: kind}), comment+"; markup: markdown or plain, guessed"
+		text, comment = append(text, manifest.Entry{Key: "markup", Value: kind}), comment+"; markup: markdown or plain, guessed"
 	}
 	f.Set("text", text, comment)
-	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}}, "")
+	f.Set("comments", manifest.Map{{Key: "to", Value: "comments"}}, "")
 	for _, i := range c.issues {
 		if len(i.Attachments) > 0 {
-			f.Set("attachments", []mapping.Pair{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}},
+			f.Set("attachments", manifest.Map{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}},
 				"# to: upload (what lies in the folder; the rest is linked to) or skip")
 			break
 		}
 	}
-	f.Set("history", []mapping.Pair{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
+	f.Set("history", manifest.Map{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
 		"# dates: text (author and date in the text) or full (created_at and created_by); link to the old address: text, link (one request an item) or none")
 	if slices.ContainsFunc(issues, func(i *Issue) bool {
 		return i.aside.past || i.Left["watchers"]+i.Left["votes"] > 0
 	}) {
 		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
 	}
-	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
+	f.Set("allow", manifest.Map{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }
 
 // completeColumns adds what columns of tables hold.
@@ -168,7 +169,7 @@ func guessProjects(f *mapping.File, m *mapping.Mapping, c *collection, issues []
 			slug, identifier, name = first[0]+"-"+n, beginningOf(first[1], 12-len(n))+n, first[2]+" "+n
 		}
 		keys[slug], identifiers[identifier] = true, true
-		f.Add("projects", key, []mapping.Pair{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}},
+		f.Add("projects", key, manifest.Map{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}},
 			guessed)
 	})
 }
@@ -261,13 +262,13 @@ func guessStates(f *mapping.File, issues []*Issue) {
 		if strings.EqualFold(to, "triage") { // which the service keeps for itself
 			to = "In Triage"
 		}
-		pairs := []mapping.Pair{{Key: "name", Value: to}}
+		pairs := manifest.Map{{Key: "name", Value: to}}
 		if predefined(name) == "" {
-			pairs = append(pairs, mapping.Pair{Key: "group", Value: group(name)})
+			pairs = append(pairs, manifest.Entry{Key: "group", Value: group(name)})
 		}
 		if group(name) == "completed" && resolved[name] {
-			pairs = append(pairs, mapping.Pair{Key: "unless", Value: []mapping.Pair{{Key: "resolution", Value: cancelled()}}},
-				mapping.Pair{Key: "else", Value: "Cancelled"})
+			pairs = append(pairs, manifest.Entry{Key: "unless", Value: manifest.Map{{Key: "resolution", Value: cancelled()}}},
+				manifest.Entry{Key: "else", Value: "Cancelled"})
 		}
 		if len(pairs) == 1 {
 			f.Add("states", name, to, guessed)
@@ -325,11 +326,11 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		var to any = plainName(name)
 		switch kind := words.Guess("type", mapping.Fold(name)); {
 		case kind == "epic":
-			to = []mapping.Pair{{Key: "name", Value: to}, {Key: "is_epic", Value: true}}
+			to = manifest.Map{{Key: "name", Value: to}, {Key: "is_epic", Value: true}}
 		case kind != "":
 			to = kind
 		case to == "skip": // which would leave the type out
-			to = []mapping.Pair{{Key: "name", Value: name}}
+			to = manifest.Map{{Key: "name", Value: name}}
 		}
 		f.Add("types", name, to, guessed)
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/manifest"
 )
 
@@ -49,37 +50,33 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 		fill = map[*Issue][]int{}
 	}
 	next := 1
-	done := map[string]bool{}
 	var runs []Numbers
 	var end int // number in the source of the last one
-	var visit func(at place)
-	visit = func(at place) {
-		i := at.issue
-		if done[i.name()] {
-			return
-		}
-		done[i.name()] = true
-		if parent, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" && c.mapping.Numbers == "new" {
-			visit(parent)
+	visit := func(i *Issue) {
+		for fill != nil && len(gaps) > 0 && gaps[0] < i.Number {
+			fill[i] = append(fill[i], gaps[0])
+			gaps = gaps[1:]
+			next++
 		}
 		if n := len(runs) - 1; n >= 0 && i.Number == end+1 && next == runs[n].New+i.Number-c.placed[i.Project+"/"+runs[n].From].issue.Number {
 			runs[n].To = i.Key
 		} else {
-			runs = append(runs, Numbers{Project: at.project.Identifier, From: i.Key, To: i.Key, New: next})
+			runs = append(runs, Numbers{Project: places[0].project.Identifier, From: i.Key, To: i.Key, New: next})
 		}
 		if end = i.Number; next != i.Number && c.mapping.Numbers != "new" {
 			c.of(i).lose("numbers-changed", i, 1)
 		}
 		next++
 	}
-	for _, at := range places {
-		for fill != nil && len(gaps) > 0 && gaps[0] < at.issue.Number {
-			fill[at.issue] = append(fill[at.issue], gaps[0])
-			gaps = gaps[1:]
-			next++
-		}
-		visit(at)
+	first := c.parents
+	if c.mapping.Numbers != "new" {
+		first = func(*Issue) []*Issue { return nil }
 	}
+	issues := make([]*Issue, len(places))
+	for n, at := range places {
+		issues[n] = at.issue
+	}
+	graph.DepthFirst(issues, first, visit, func([]*Issue) {})
 	c.report.Numbers = append(c.report.Numbers, runs...)
 	return fill
 }

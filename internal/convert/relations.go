@@ -23,29 +23,20 @@ func (c *composer) parent(at place) string {
 		c.report.addMissingTarget("parents-outside", strings.TrimSpace(i.Parent+" "+i.ParentTitle))
 		return ""
 	}
-	seen := map[string]bool{}
-	for up := i; up != nil && up.Parent != ""; up = c.placed[up.Project+"/"+up.Parent].issue {
-		if seen[up.Key] { // of those that are above each other, the first loses its parent
-			if i.Number <= c.lowest(i) {
-				c.report.lose("parents-in-a-circle", i, 1)
-				return ""
-			}
-			break
-		}
-		seen[up.Key] = true
+	if c.circled[i] {
+		c.report.lose("parents-in-a-circle", i, 1)
+		return ""
 	}
 	c.report.Carried.Parents++
 	return parent.key
 }
 
-// lowest is the lowest number in a circle of parents.
-func (c *composer) lowest(i *Issue) int {
-	low, seen := i.Number, map[string]bool{}
-	for up := i; !seen[up.Key]; up = c.placed[up.Project+"/"+up.Parent].issue {
-		seen[up.Key] = true
-		low = min(low, up.Number)
+// parents returns the item of the parent of an issue, if there is one.
+func (c *composer) parents(i *Issue) []*Issue {
+	if at, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" {
+		return []*Issue{at.issue}
 	}
-	return low
+	return nil
 }
 
 // find is what an issue names by a key.

@@ -122,17 +122,9 @@ func (c *composer) person(id string) string {
 // clean takes out what no manifest can hold.
 func (c *composer) clean(i *Issue, text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	if strings.ContainsFunc(text, isControl) {
-		dropped := 0
-		text = strings.Map(func(r rune) rune {
-			if isControl(r) {
-				dropped++
-				return -1
-			}
-			return r
-		}, text)
-		c.report.lose("control-characters", i, dropped)
-	}
+	whole := utf8.RuneCountInString(text)
+	text = withoutControls(text)
+	c.report.lose("control-characters", i, whole-utf8.RuneCountInString(text))
 	const most = 2 << 20 // what a manifest takes is 2.5 MiB
 	if len(text) > most {
 		c.report.lose("texts-cut", i, 1)
@@ -141,9 +133,14 @@ func (c *composer) clean(i *Issue, text string) string {
 	return text
 }
 
-// isControl reports what no manifest, or no reader, takes.
-func isControl(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r == 0x7F || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
+// withoutControls returns a text without the characters that no manifest, or no reader, takes.
+func withoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 var htmlComment = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->\n?")
@@ -180,12 +177,7 @@ func alerts(text string) string {
 
 // plainName returns a name as a manifest takes it: one line without control characters, of 255 characters at most.
 func plainName(text string) string {
-	name, _ := cut(diag.OneLine(strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return -1
-		}
-		return r
-	}, text)))
+	name, _ := cut(diag.OneLine(withoutControls(text)))
 	return name
 }
 

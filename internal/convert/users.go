@@ -39,7 +39,7 @@ func (c *collection) users(in io.Reader, name string) error {
 			return err
 		}
 		for _, i := range id {
-			if p := c.people[table.Trim(row.Cell(i))]; p != nil {
+			if p := c.people[strings.TrimSpace(row.Cell(i))]; p != nil {
 				c.Person(Person{ID: p.ID, Email: row.Cell(email[0])})
 			}
 		}

@@ -148,17 +148,6 @@ func Headers(head []byte) [][]string {
 	return all
 }
 
-// Header returns the header at the beginning of a file that is known, or nil.
-func Header(head []byte, known func(header []string) bool) []string {
-	if all := Headers(head); slices.ContainsFunc(all, known) {
-		return all[slices.IndexFunc(all, known)]
-	}
-	return nil
-}
-
-// Trim removes white space, including non-ASCII white space.
-func Trim(s string) string { return strings.TrimSpace(s) }
-
 var guarded = regexp.MustCompile(`^'([-+=@∑√∏<>＜＞≤≥＝≠±÷×])`)
 
 // Unguard removes the apostrophe that some trackers put before a text that a spreadsheet would take for a formula.
@@ -204,7 +193,7 @@ func (rw Row) Cut() bool {
 func (rw Row) Filled() int {
 	n := 0
 	for _, cell := range rw.cells {
-		if Trim(cell) != "" {
+		if strings.TrimSpace(cell) != "" {
 			n++
 		}
 	}
@@ -230,7 +219,7 @@ func (r *Reader) Next() (Row, error) {
 			continue
 		}
 		for i := len(r.Header); i < len(cells); i++ {
-			if Trim(cells[i]) != "" {
+			if strings.TrimSpace(cells[i]) != "" {
 				return Row{}, diag.WithHint(fmt.Errorf("%s:%d: the row has %d cells, the header %d", r.name, line, len(cells), len(r.Header)),
 					"a cell that holds "+strconv.QuoteRune(r.csv.Comma)+" stands between quotation marks; or one of these is missing before")
 			}

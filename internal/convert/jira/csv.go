@@ -32,15 +32,13 @@ func detectCSV(head []byte, _ string) (string, bool) {
 		return "", false
 	}
 	by := ""
-	table.Header(head, func(header []string) bool {
+	for _, header := range table.Headers(head) {
 		english, _, key := inEnglish(header)
 		if isHeader(english) {
-			i := slices.IndexFunc(english, func(cell string) bool { return is(cell, "Issue key", "Key") })
-			key = header[i]
+			key = header[slices.IndexFunc(english, func(cell string) bool { return is(cell, "Issue key", "Key") })]
 		}
-		by = key
-		return by != ""
-	})
+		by = cmp.Or(by, key)
+	}
 	return "the column " + strconv.Quote(by), by != ""
 }
 

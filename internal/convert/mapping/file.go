@@ -3,10 +3,8 @@ package mapping
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,13 +92,7 @@ func (f *File) Bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Pair is a key of a mapping on one line.
-type Pair struct {
-	Key   string
-	Value any // a text, a []string, a []Pair, or a bool
-}
-
-// Set adds a setting at the top, unless it is there.
+// Set adds a setting at the top, unless it is there. Its value is a text, a number, a bool, a []string, or a mapping of these on one line.
 func (f *File) Set(key string, value any, comment string) {
 	if child(f.root, key) == nil {
 		f.changed = true
@@ -139,8 +131,8 @@ func (f *File) Add(section, key string, value any, comment string) {
 
 // isOpen reports whether a value holds a question.
 func isOpen(value any) bool {
-	pairs, _ := value.([]Pair)
-	return value == Open || slices.ContainsFunc(pairs, func(p Pair) bool { return isOpen(p.Value) })
+	pairs, ok := value.(manifest.Map)
+	return !ok && value == Open || slices.ContainsFunc(pairs, func(e manifest.Entry) bool { return isOpen(e.Value) })
 }
 
 func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
@@ -178,26 +170,24 @@ func scalar(text string) *yaml.Node {
 }
 
 func node(value any) *yaml.Node {
+	n := &yaml.Node{}
 	switch v := value.(type) {
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
-	case int:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(v)}
+	case string:
+		return scalar(v)
 	case []string:
-		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		n.Kind, n.Style = yaml.SequenceNode, yaml.FlowStyle
 		for _, text := range v {
 			n.Content = append(n.Content, scalar(text))
 		}
-		return n
-	case []Pair:
-		n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
-		for _, p := range v {
-			n.Content = append(n.Content, scalar(p.Key), node(p.Value))
+	case manifest.Map:
+		n.Kind, n.Style = yaml.MappingNode, yaml.FlowStyle
+		for _, e := range v {
+			n.Content = append(n.Content, scalar(e.Key), node(e.Value))
 		}
-		return n
 	default:
-		return scalar(fmt.Sprint(v))
+		_ = n.Encode(v) // numbers and bools always encode
 	}
+	return n
 }
 
 // Fold is a name without case and blanks, as names are compared.

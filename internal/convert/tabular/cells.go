@@ -34,7 +34,7 @@ var (
 
 // clean is the value of a cell.
 func (c *Cells) clean(text string) string {
-	text = table.Trim(text)
+	text = strings.TrimSpace(text)
 	if c.e.Guarded {
 		text = table.Unguard(text)
 	}

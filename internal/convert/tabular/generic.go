@@ -1,7 +1,9 @@
 package tabular
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
@@ -20,7 +22,7 @@ func anyTable(kind string, known []words.Line) *Layout {
 			}
 			for _, h := range b.headers {
 				found := guess(h)
-				if !has(found, "key", "name") {
+				if fields := slices.Collect(maps.Values(found)); !slices.Contains(fields, "key") || !slices.Contains(fields, "name") {
 					continue
 				}
 				var names []string
@@ -34,18 +36,6 @@ func anyTable(kind string, known []words.Line) *Layout {
 			return "", false
 		},
 	}
-}
-
-func has(found map[string]string, fields ...string) bool {
-	for _, field := range found {
-		for i, want := range fields {
-			if field == want {
-				fields = append(fields[:i:i], fields[i+1:]...)
-				break
-			}
-		}
-	}
-	return len(fields) == 0
 }
 
 // guess is what columns hold by names that are well known. Of those for a field with one value the first in the list counts.

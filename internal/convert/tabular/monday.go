@@ -80,7 +80,7 @@ func mondayShape(head []byte) (mondayKind, []string) {
 		}
 		switch filled := table.NewRow(0, row).Filled(); {
 		case filled == 0:
-		case filled == 1 && table.Trim(row[0]) != "":
+		case filled == 1 && strings.TrimSpace(row[0]) != "":
 			alone++
 		case alone >= 2 && words.Fold(row[0]) == "name":
 			return mondayBoard, row
@@ -199,29 +199,29 @@ func (m *mondaySheet) row(line int, cells []string) {
 				texts[m.name("Update Content")] = strings.TrimSpace(texts["Update Content"] + "\n\nFiles: " + ids)
 			}
 		}
-	case filled == 1 && table.Trim(cells[0]) != "":
+	case filled == 1 && strings.TrimSpace(cells[0]) != "":
 		switch {
 		case m.started:
 			m.group()
 		case m.board == "":
-			m.board = table.Trim(cells[0])
+			m.board = strings.TrimSpace(cells[0])
 			return
 		case m.alone != "":
 			m.about = strings.TrimSpace(m.about + "\n" + m.alone)
 		}
-		m.alone, m.aloneLine = table.Trim(cells[0]), line
+		m.alone, m.aloneLine = strings.TrimSpace(cells[0]), line
 	case m.started && words.Fold(cells[0]) == "subitems" && len(cells) > 1 && words.Fold(cells[1]) == "name":
 		m.group()
 		m.subitems = append([]string{""}, cells[1:]...)
-	case m.started && table.Trim(cells[0]) != "":
+	case m.started && strings.TrimSpace(cells[0]) != "":
 		m.group()
 		m.subitems = nil
 		m.item(line, m.header, cells, "")
-	case m.started && m.subitems != nil && table.Trim(cells[1]) != "":
+	case m.started && m.subitems != nil && strings.TrimSpace(cells[1]) != "":
 		m.item(line, m.subitems, cells, m.parent)
 	case m.started: // the sums below a group
 		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Sum below the group"): strings.Join(slices.DeleteFunc(slices.Clone(cells),
-			func(cell string) bool { return table.Trim(cell) == "" }), ", ")}})
+			func(cell string) bool { return strings.TrimSpace(cell) == "" }), ", ")}})
 	}
 }
 
@@ -268,10 +268,10 @@ func (m *mondaySheet) item(line int, header, cells []string, parent string) {
 func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
 	texts := map[string]string{}
 	for n, text := range cells {
-		if n >= len(header) || table.Trim(text) == "" {
+		if n >= len(header) || strings.TrimSpace(text) == "" {
 			continue
 		}
-		name := table.Trim(header[n])
+		name := strings.TrimSpace(header[n])
 		switch {
 		case words.Fold(name) == "name":
 			name = "Name"

@@ -170,7 +170,7 @@ func (c *collection) AssumedZone() { c.zone = true }
 // AskDates notes that day and month cannot be told apart.
 func (c *collection) AskDates(at diag.Position) { c.dates = at }
 
-// Hold books values.
+// Hold books values. Those that are of use to the tracker only are the most of an export, and none is looked for: their number is enough.
 func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
 	v := c.values[name]
 	if v == nil {
@@ -184,7 +184,7 @@ func (c *collection) Hold(i *Issue, name string, role Role, example string, n in
 	if role != Technical && role != Secret {
 		h.Text = beginning(example)
 	}
-	if i == nil {
+	if i == nil || role == Technical {
 		h.N = 0
 		c.held[h] += n
 	} else {

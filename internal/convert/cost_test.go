@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/formats"
 )
 
@@ -67,6 +69,86 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 			}
 		})
 	}
+}
+
+// TestLittleIsKeptOfEachIssue: what is in memory when all files are read, which is the most of a run, is some 4 KB of an issue with two comments of 300 letters.
+func TestLittleIsKeptOfEachIssue(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	const issues, most = 400, 4500
+	words := strings.Repeat("some words of a text ", 15)
+	for format, tt := range map[string]struct{ begin, issue, between, comment, end string }{ //nolint:paralleltest // likewise
+		"redmine-json": {`[`, `{"id": %d, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New", "is_closed": false}, "priority": {"id": 1, "name": "Normal"},
+			"author": {"id": 3, "name": "Ann Doe"}, "assigned_to": {"id": 4, "name": "Bob Roe"}, "subject": "One", "description": "` + words + `", "created_on": "2024-01-02T10:00:00Z", "updated_on": "2024-01-02T10:00:00Z",
+			"journals": [{"id": %[1]d1, "user": {"id": 4, "name": "Bob Roe"}, "notes": "` + words + `", "created_on": "2024-01-02T10:00:00Z", "details": []}, {"id": %[1]d2, "user": {"id": 4, "name": "Bob Roe"}, "notes": "` + words + `", "created_on": "2024-01-02T10:00:00Z"}]}`, ",", "", `]`},
+		"github": {`[`, `{"url": "https://api.github.com/repos/o/r/issues/%d", "html_url": "https://github.com/o/r/issues/%[1]d", "id": %[1]d, "number": %[1]d, "title": "One", "user": {"login": "ann", "id": 1, "type": "User"},
+			"labels": [{"id": 1, "name": "bug", "color": "ff0000", "default": true}], "state": "open", "assignees": [{"login": "ann", "id": 1, "type": "User"}], "comments": 2, "created_at": "2024-01-02T10:00:00Z",
+			"updated_at": "2024-01-02T10:00:00Z", "author_association": "NONE", "body": "` + words + `"}`, ",", `{"url": "https://api.github.com/repos/o/r/issues/comments/%d%[2]d", "html_url": "https://github.com/o/r/issues/%[1]d#issuecomment-%[1]d%[2]d",
+			"issue_url": "https://api.github.com/repos/o/r/issues/%[1]d", "id": %[1]d%[2]d, "user": {"login": "bob", "id": 2, "type": "User"}, "created_at": "2024-01-02T10:00:00Z", "updated_at": "2024-01-02T10:00:00Z", "author_association": "NONE", "body": "` + words + `"}`, `]`},
+		"bitbucket": {
+			`{"issues": [`, `{"id": %d, "kind": "bug", "title": "One", "content": "` + words + `", "content_updated_on": null, "status": "open", "priority": "major", "reporter": {"display_name": "Ann Doe", "account_id": "a1"},
+			"assignee": {"display_name": "Ann Doe", "account_id": "a1"}, "created_on": "2024-01-02T10:00:00Z", "updated_on": "2024-01-02T10:00:00Z"}`, `], "comments": [`,
+			`{"id": %d%d, "issue": %[1]d, "content": "` + words + `", "user": {"display_name": "Ann Doe", "account_id": "a1"}, "created_on": "2024-01-02T10:00:00Z"}`, `]}`,
+		},
+		"trello": {
+			`{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [`,
+			`{"id": "c%d", "idShort": %[1]d, "shortLink": "s%[1]d", "shortUrl": "https://trello.com/c/s%[1]d", "name": "One", "desc": "` + words + `", "idList": "l", "idMembers": ["m"], "closed": false, "pos": %[1]d, "badges": {"comments": 2}}`, `], "actions": [`,
+			`{"id": "a%d%d", "type": "commentCard", "date": "2024-01-02T10:00:00Z", "idMemberCreator": "m", "memberCreator": {"id": "m", "fullName": "Ann"}, "data": {"text": "` + words + `", "card": {"id": "c%[1]d"}}}`, `]}`,
+		},
+		"jira-json": {`[`, `{"id": "1%d", "key": "AB-%[1]d", "self": "https://j.example.com/rest/api/2/issue/1%[1]d", "fields": {"summary": "One", "description": "` + words + `", "issuetype": {"name": "Story"}, "status": {"name": "To Do", "statusCategory": {"key": "new"}},
+			"project": {"key": "AB", "name": "Ab"}, "assignee": {"accountId": "5b1", "displayName": "Ann Doe", "active": true}, "created": "2024-01-02T10:00:00.000+0000", "customfield_1": {"value": "x"},
+			"comment": {"total": 2, "comments": [{"id": "%[1]d1", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}, {"id": "%[1]d2", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}]}}}`, ",", "", `]`},
+	} {
+		t.Run(format, func(t *testing.T) {
+			var lines, comments []string
+			for n := range issues {
+				lines = append(lines, fmt.Sprintf(tt.issue, n+1))
+				for k := range 2 {
+					if tt.comment != "" {
+						comments = append(comments, fmt.Sprintf(tt.comment, n+1, k+1))
+					}
+				}
+			}
+			text := tt.begin + strings.Join(lines, ",") + strings.TrimSuffix(tt.between+strings.Join(comments, ","), ",") + tt.end
+			f := inline(t, "export.json", text)
+			lines, comments, text = nil, nil, ""
+			kept := &keeping{}
+			r := must(t, t.TempDir(), f, func(o *convert.Options) {
+				for n, format := range o.Formats {
+					with := *format
+					with.Read = func(ctx context.Context, in convert.Input, to convert.Sink) error {
+						kept.Sink, kept.before = to, live()
+						return format.Read(ctx, in, kept)
+					}
+					o.Formats[n] = &with
+				}
+			}).Report
+			if each := int(kept.after-kept.before) / issues; each > most || r.Source.Format != format || r.Carried.Items != issues || r.Counts.Comments != 2*issues {
+				t.Errorf("%s, %d items, %d comments: %d bytes are kept of each issue", r.Source.Format, r.Carried.Items, r.Counts.Comments, each)
+			}
+		})
+	}
+}
+
+// keeping measures what is in memory when the first issue is handed out.
+type keeping struct {
+	convert.Sink
+
+	before, after uint64
+}
+
+// Issue takes an issue.
+func (k *keeping) Issue(i *convert.Issue) {
+	if k.after == 0 {
+		k.after = live()
+	}
+	k.Sink.Issue(i)
+}
+
+// live returns how many bytes are in use.
+func live() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func TestATableOfManyColumnsIsConvertedTwice(t *testing.T) {

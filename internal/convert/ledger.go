@@ -145,6 +145,15 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 		}
 		e.n[at]++
 	}
+	if i != nil {
+		n := 0
+		for _, name := range r.names {
+			if r.Of(name) != Technical {
+				n += len(r.entries[name].texts)
+			}
+		}
+		i.Held = append(make([]Held, 0, len(i.Held)+n), i.Held...) // no more than it needs, as there are many
+	}
 	for _, name := range r.names {
 		e, role := r.entries[name], r.Of(name)
 		if role == "" && i != nil {
@@ -156,34 +165,54 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	}
 }
 
-// Apart holds the values of records that stand apart from their issue, such as comments, by the key with which they name the issue.
-type Apart map[string]*Issue
+// Apart holds the values of records that stand apart from their issue, such as comments, by the key with which they name the issue. The
+// zero value is empty.
+type Apart struct {
+	parts map[string]apart
+	at    string // the key of the issue that the last record names
+	last  Issue  // which holds the values of that
+}
 
-// Of returns the holder of the values of records that name an issue.
-func (a Apart) Of(issue string) *Issue {
-	if a[issue] == nil {
-		a[issue] = &Issue{}
+// apart holds what records hold that name one issue.
+type apart struct {
+	held   []Held
+	fields []Field
+}
+
+// Of returns the holder of the values of records that name an issue, until it is asked for another one.
+func (a *Apart) Of(issue string) *Issue {
+	if a.at != issue {
+		a.put()
+		a.at = issue
 	}
-	return a[issue]
+	return &a.last
+}
+
+// put adds the values of the last record to those of its issue.
+func (a *Apart) put() {
+	if a.parts == nil {
+		a.parts = map[string]apart{}
+	}
+	if of := &a.last; len(of.Held)+len(of.Fields) > 0 {
+		had := a.parts[a.at]
+		a.parts[a.at] = apart{slices.Concat(had.held, of.Held), slices.Concat(had.fields, of.Fields)}
+		of.Held, of.Fields = of.Held[:0], of.Fields[:0]
+	}
 }
 
 // Join moves the values that are held for an issue to the issue.
-func (a Apart) Join(i *Issue, name string) {
-	if apart := a[name]; apart != nil {
-		i.Held, i.Fields = append(i.Held, apart.Held...), append(i.Fields, apart.Fields...)
-		delete(a, name)
-	}
+func (a *Apart) Join(i *Issue, name string) {
+	a.put()
+	i.Held, i.Fields = append(i.Held, a.parts[name].held...), append(i.Fields, a.parts[name].fields...)
+	delete(a.parts, name)
 }
 
 // Close books the values that no issue took as lost.
-func (a Apart) Close(to Sink) {
-	for _, apart := range a {
-		for _, h := range apart.Held {
-			if of := h.Of; of.Role == Technical {
-				to.Hold(nil, of.Name, of.Role, of.Example, h.N)
-			} else {
-				to.Hold(nil, "of no item here: "+of.Name, Uncarried, h.Text, h.N)
-			}
+func (a *Apart) Close(to Sink) {
+	a.put()
+	for _, apart := range a.parts {
+		for _, h := range apart.held {
+			to.Hold(nil, "of no item here: "+h.Of.Name, Uncarried, h.Text, h.N)
 		}
 	}
 }

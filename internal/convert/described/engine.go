@@ -91,7 +91,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
-		apart: convert.Apart{}, projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
+		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
 		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{},
 	}

@@ -163,7 +163,7 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}, there: map[string]bool{}, others: map[string]int{}}
+	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, there: map[string]bool{}, others: map[string]int{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}

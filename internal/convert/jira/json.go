@@ -217,7 +217,7 @@ type jsonIssue struct {
 // readJSON reads the files as one export.
 func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &jsonExport{
-		in: in, to: to, roles: rolesOf("rest"), latest: map[string]*jsonIssue{}, comments: map[string][]comment{}, apart: convert.Apart{},
+		in: in, to: to, roles: rolesOf("rest"), latest: map[string]*jsonIssue{}, comments: map[string][]comment{},
 		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {

@@ -150,22 +150,24 @@ func (me *memberships) addFromContainer(related map[edge]*member, n reference) {
 	defines := a != nil && a.Words != nil
 	first := map[string]*member{}
 	for j := range n.value.Refs {
-		e, ok := me.newMember(n, &n.value.Refs[j])
-		if !ok {
+		ref := &n.value.Refs[j]
+		at, id, ok := me.refs.target(n.by, n.field, ref)
+		if !ok || me.objects.isInvalid(at) {
 			continue
 		}
-		key := e.id
+		e := &member{object: at, id: id, attribute: me.defined.value(n, ref), wish: here, by: declaration{me.in.Desired[n.by], n.value, ref}}
+		key := id
 		if key == "" {
-			key = string(me.in.Desired[e.object].Address)
+			key = string(me.in.Desired[at].Address)
 		}
 		switch before := first[key]; {
 		case before == nil:
 			first[key] = e
 			me.pairRelation(related, s, e)
 			if defines { // a step may need it
-				me.words.definitionOf(a.Words, e.by.ref.Attribute)
+				me.words.definitionOf(a.Words, ref.Attribute)
 			}
-		case defines && before.by.ref.Attribute != e.by.ref.Attribute:
+		case defines && before.by.ref.Attribute != ref.Attribute:
 			e.other = before.by.ref.Attribute
 		default:
 			me.mergeAttributes(s, before, e)
@@ -173,14 +175,6 @@ func (me *memberships) addFromContainer(related map[edge]*member, n reference) {
 		}
 		s.wanted = append(s.wanted, e)
 	}
-}
-
-// newMember returns the edge that a reference to a member wants; ok is false if the reference is reported elsewhere.
-func (me *memberships) newMember(n reference, ref *resource.Reference) (e *member, ok bool) {
-	at, id, ok := me.refs.target(n.by, n.field, ref)
-	return &member{
-		object: at, id: id, attribute: me.defined.value(n, ref), wish: here, by: declaration{me.in.Desired[n.by], n.value, ref},
-	}, ok && !me.objects.isInvalid(at)
 }
 
 // mergeAttributes reports a member who is listed with two attributes.

@@ -83,9 +83,10 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 		size = max(1, len(joining))
 	}
 	op, _ := ms.objects.op(s.kind, resource.AddMembers)
+	files := ms.memberships.sourcesOf(s)
 	for _, batch := range batches(m, joining, size) {
 		step := ms.addStep(AddMembers, s, batch[0].by.ref.Position)
-		step.Members.Sources = ms.memberships.sourcesOf(s)
+		step.Members.Sources = files
 		objects := make([]objectID, len(batch))
 		for i, e := range batch {
 			item := ms.member(s, e)

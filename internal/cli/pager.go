@@ -14,10 +14,9 @@ import (
 )
 
 // pager shows a text through the program that the user reads long texts with. It is nil without a terminal, in CI, where the
-// program is missing, and before changes that nobody is asked about.
+// program is missing, and for commands that change something: their plan stays on the terminal, above the question and the result.
 func pager(c *cli.Context, p Process) func(text []byte) error {
-	asks := c.Command.Name != "apply" || c.Bool("dry-run") || p.Streams.InTTY && !c.Bool("yes")
-	if !p.Streams.OutTTY || !asks || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
+	if changes := []string{"apply", "undo"}; !p.Streams.OutTTY || slices.Contains(changes, c.Command.Name) || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	words := strings.Fields(cmp.Or(p.Getenv("PLANFORM_PAGER"), p.Getenv("PAGER"), "less -FRX"))

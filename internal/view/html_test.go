@@ -188,7 +188,7 @@ func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
 		`<p>although somebody changed its name; &#34;What it said&#34;; In Progress; bob; last changed by eve, 2026-11-20 10:00 UTC; with 2 comments</p>`,
 		`<a href="https://app.plane.so/acme/browse/WEB-9" rel="noreferrer" target="_blank">open in Plane</a>`,
 		`<b><span class="size">3</span> work items</b> <span class="dim">labels &#43;ops</span>`,
-		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <a href="https://app.plane.so/`,
+		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <span class="dim">workspace.yaml:11:5</span> <a href="https://app.plane.so/`,
 		`<b>Many</b> <span>WEB-4</span> <code class="dim">work_item/web/many</code> <span class="dim">4 fields: priority low → high, `,
 		`<del>low</del> → <ins>high</ins>`,
 	} {

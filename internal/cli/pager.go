@@ -67,7 +67,7 @@ func page(cmd *exec.Cmd, otherwise func() error) error {
 				_ = cmd.Process.Kill()
 			}
 		case <-ended:
-			if interrupted || len(signals) > 0 {
+			if interrupted || len(signals) > 0 || cmd.ProcessState.ExitCode() < 0 { // a signal ended the pager
 				return errInterrupted
 			}
 			return nil

@@ -508,7 +508,7 @@ func (p *inProject) title(form func(string) string) string {
 	switch {
 	case p.key == "":
 		return p.name
-	case p.name == "":
+	case p.name == "", strings.EqualFold(p.name, p.key):
 		return "Project " + form(p.key)
 	default:
 		return "Project " + form(p.key) + ": " + form(p.name)

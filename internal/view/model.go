@@ -446,8 +446,8 @@ func (e *entry) displayNames() (identifier, title string) {
 	switch {
 	case e.isMembership, e.action == planner.Create && e.step.Title == key:
 		return "", ""
-	case e.action == planner.Create:
-		return "", e.step.Title
+	case e.action == planner.Create, e.action == planner.Delete && e.step.Title != key && e.step.Title != e.step.Identifier:
+		return e.step.Identifier, e.step.Title
 	}
 	explained := e.action == planner.NotPossible && e.step.Position != nil // by its reason
 	if !explained && !strings.EqualFold(e.step.Identifier, key) {

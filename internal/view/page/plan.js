@@ -88,7 +88,11 @@
     for (const part of [...steps, ...groups]) if (part.matches("details:not([hidden])")) part.open = opens;
     label();
   });
-  document.addEventListener("toggle", (event) => event.target.matches(".step") && label(), true);
+  let frame = 0; // one look at the page for all that open together
+  document.addEventListener("toggle", () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(label);
+  }, true);
   form.hidden = false;
   follow();
 })();

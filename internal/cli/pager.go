@@ -38,11 +38,12 @@ func pager(c *cli.Context, p Process) func(text []byte) error {
 	}
 }
 
-// pagerEnvironment is an environment without what is meant for planform, such as the credential. As with git, less shows colours.
+// pagerEnvironment is an environment without what is meant for planform, such as the credential. As with git, less shows colours. Its prompt
+// says how to go on.
 func pagerEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(v string) bool { return strings.HasPrefix(v, "PLANE_") })
 	if !slices.ContainsFunc(all, func(v string) bool { return strings.HasPrefix(v, "LESS=") }) {
-		all = append(all, "LESS=FRX")
+		all = append(all, "LESS=-FRX -Psspace shows more, q ends$")
 	}
 	return all
 }

@@ -81,7 +81,7 @@ func TestALongPlanGoesThroughThePagerOnATerminal(t *testing.T) {
 			if code := p.ProcessState.ExitCode(); code != tt.code {
 				t.Errorf("exit %d, want %d", code, tt.code)
 			}
-			if strings.Contains(got, "PAGER an-argument LESS=FRX\n") != tt.paged || !strings.Contains(got, "work") {
+			if strings.Contains(got, "PAGER an-argument LESS=-FRX -Psspace shows more, q ends$\n") != tt.paged || !strings.Contains(got, "work") {
 				t.Errorf("through the pager: %v; want %v:\n%s", !tt.paged, tt.paged, got)
 			}
 			if strings.Contains(got, sandbox.Key) {

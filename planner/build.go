@@ -109,9 +109,9 @@ func newPlan(in *Input, refs *references) *Plan {
 }
 
 func (p *Plan) count(in *Input) {
-	changed := map[resource.Address]bool{}
+	created, changed := map[resource.Address]bool{}, map[resource.Address]bool{}
 	for _, s := range p.Steps {
-		if s.Continues = s.OnlyCustom() && changed[s.Address]; s.Continues {
+		if s.Continues = s.Action == Update && created[s.Address] || s.OnlyCustom() && changed[s.Address]; s.Continues {
 			continue
 		}
 		action, members := s.Action, 0
@@ -121,6 +121,7 @@ func (p *Plan) count(in *Input) {
 		if s.Members != nil {
 			members = len(s.Members.Items)
 		}
+		created[s.Address] = created[s.Address] || action == Create
 		changed[s.Address] = action == Create || action == Update
 		p.Summary.Count(action, members)
 	}

@@ -178,10 +178,7 @@ func (d *comparer) displayValues(v *resource.Value, have, want string, after *st
 	}
 	if v.Field.Rich() {
 		have, want = d.refs.nameLinks(v, have, want)
-		old, now := resource.PlainText(have), resource.PlainText(want)
-		if old == now { // only the markup differs: show it
-			old, now = have, want
-		}
+		old, now := resource.ReadableTexts(have, want)
 		old, now = strings.ReplaceAll(old, standsForAddress, resource.AddressScheme), strings.ReplaceAll(now, standsForAddress,
 			resource.AddressScheme)
 		if before = old; want != "" || now == want {

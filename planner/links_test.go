@@ -280,6 +280,27 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 	}
 }
 
+// A link changes as well, so that the words differ, too.
+func TestAPlanShowsTheMarkdownOfTextsThatChange(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.given("project", "", web, "identifier=WEB", "name=Website")
+	objects := func(text string) []*resource.Object {
+		return want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A", "description="+text).all()
+	}
+	const before, after = "# Title\n\na small step, see [b](https://b.example)", "## Title\n\na **small** step, see [c](https://c.example)"
+	s.makeAll(objects(before))
+	for text, wanted := range map[string][2]string{
+		after: {before, after},
+		"<p style=\"color: red\">a **small** step</p>": {"Title\na small step, see b (https://b.example)", "a **small** step"},
+	} {
+		c := s.mustPlan(objects(text)).Steps[0].Changes()[0]
+		if got := [2]string{side(c.Before), side(c.After)}; strings.TrimSpace(*c.Before) != wanted[0] || strings.TrimSpace(*c.After) != wanted[1] {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 func TestAPlanShowsWhatTextsNameByAddress(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
@@ -309,9 +330,9 @@ func TestAPlanShowsWhatTextsNameByAddress(t *testing.T) {
 		want  string
 	}{
 		{[]string{a + "!", a}, ""},
-		{[]string{a + "!", "now " + a + " and " + b}, `"a (planform:work_item/web/a)" -> "now a (planform:work_item/web/a) and b (planform:work_item/web/b)"`},
-		{[]string{a + "! " + b, a}, `"a (planform:work_item/web/a)!" -> "a (planform:work_item/web/a)! b (planform:work_item/web/b)"`},
-		{[]string{a + "! [c](planform:work_item/web/c)", a, "c"}, `"a (planform:work_item/web/a)!" -> "a (planform:work_item/web/a)! c (planform:work_item/web/c)"`},
+		{[]string{a + "!", "now " + a + " and " + b}, `"` + a + `" -> "now ` + a + ` and ` + b + `"`},
+		{[]string{a + "! " + b, a}, `"` + a + `!" -> "` + a + `! ` + b + `"`},
+		{[]string{a + "! [c](planform:work_item/web/c)", a, "c"}, `"` + a + `!" -> "` + a + `! [c](planform:work_item/web/c)"`},
 	} {
 		if got := change(tt.texts...); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.texts, got, tt.want)

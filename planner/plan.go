@@ -371,7 +371,7 @@ const (
 )
 
 // Change is one field that will be different. Before and After are for people:
-// references as they are written, rich texts as readable text.
+// references as they are written, rich texts in Markdown.
 type Change struct {
 	Path   string
 	Before *string // nil: there is none, or it is not known; an element a line where it is a list

@@ -132,7 +132,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
-	document := r.document(plan)
+	document := r.document(ctx, plan)
 	if err := o.review(document, file, out); err != nil {
 		return err
 	}
@@ -222,14 +222,14 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
-			out.view.Notef("nothing was done: only \"yes\", or --yes, goes ahead")
+			out.view.Notef("nothing was done; --yes goes ahead without a question")
 		}
 		if errors.Is(a.err, view.ErrNoTerminal) {
 			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask", code: "needs-yes"}
 		}
 		return a.yes, a.err
 	case <-ctx.Done():
-		out.view.Notef("") // the cursor still stands behind the question
+		out.view.Notef("") // the cursor still stands after the question
 		return false, context.Cause(ctx)
 	}
 }

@@ -191,7 +191,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		return err
 	}
 	plan.Notices.Add(o.deleting.announce(plan, o.out)...)
-	document := r.document(plan)
+	document := r.document(ctx, plan)
 	if err := out.view.Plan(document); err != nil {
 		return err
 	}

@@ -14,10 +14,9 @@ import (
 )
 
 // pager shows a text through the program that the user reads long texts with. It is nil without a terminal, in CI, where the
-// program is missing, and before changes that nobody is asked about.
+// program is missing, and for commands that change something: their plan stays on the terminal, above the question and the result.
 func pager(c *cli.Context, p Process) func(text []byte) error {
-	asks := c.Command.Name != "apply" || c.Bool("dry-run") || p.Streams.InTTY && !c.Bool("yes")
-	if !p.Streams.OutTTY || !asks || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
+	if changes := []string{"apply", "undo"}; !p.Streams.OutTTY || slices.Contains(changes, c.Command.Name) || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	words := strings.Fields(cmp.Or(p.Getenv("PLANFORM_PAGER"), p.Getenv("PAGER"), "less -FRX"))
@@ -39,11 +38,12 @@ func pager(c *cli.Context, p Process) func(text []byte) error {
 	}
 }
 
-// pagerEnvironment is an environment without what is meant for planform, such as the credential. As with git, less shows colours.
+// pagerEnvironment is an environment without what is meant for planform, such as the credential. As with git, less shows colours. Its prompt
+// says how to go on.
 func pagerEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(v string) bool { return strings.HasPrefix(v, "PLANE_") })
 	if !slices.ContainsFunc(all, func(v string) bool { return strings.HasPrefix(v, "LESS=") }) {
-		all = append(all, "LESS=FRX")
+		all = append(all, "LESS=-FRX -Psspace shows more, q ends$")
 	}
 	return all
 }
@@ -68,7 +68,7 @@ func page(cmd *exec.Cmd, otherwise func() error) error {
 				_ = cmd.Process.Kill()
 			}
 		case <-ended:
-			if interrupted || len(signals) > 0 {
+			if interrupted || len(signals) > 0 || cmd.ProcessState.ExitCode() < 0 { // a signal ended the pager
 				return errInterrupted
 			}
 			return nil

@@ -348,3 +348,22 @@ func onSunday(t *testing.T, export []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// TestARecipeHasFifteenLinesAtMost holds the recipes, which [TestThePagesDoWhatTheyShow] plays, to what their page says.
+func TestARecipeHasFifteenLinesAtMost(t *testing.T) {
+	t.Parallel()
+	recipes := strings.Split(inRepository(t, "docs/recipes.md"), "\n## ")[1:]
+	if len(recipes) != 10 {
+		t.Errorf("%d recipes", len(recipes))
+	}
+	for _, recipe := range recipes {
+		title, _, _ := strings.Cut(recipe, "\n")
+		lines := 0
+		for _, fenced := range regexp.MustCompile("(?s)\n```[a-z]+\n(.*?)```\n").FindAllStringSubmatch(recipe, -1) {
+			lines += strings.Count(fenced[1], "\n")
+		}
+		if lines == 0 || lines > 15 {
+			t.Errorf("%s: %d lines", title, lines)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,11 +36,11 @@ func terminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// sees reads from the terminal until text is there, and returns what it read.
+// sees reads from the terminal until text is there, wherever its lines are broken, and returns what it read.
 func sees(t *testing.T, person *os.File, text string) string {
 	t.Helper()
 	var seen strings.Builder
-	for b := make([]byte, 1024); !strings.Contains(seen.String(), text); {
+	for b := make([]byte, 1024); !strings.Contains(regexp.MustCompile(`\s*\n\s*`).ReplaceAllString(seen.String(), " "), text); {
 		n, err := person.Read(b)
 		if err != nil {
 			t.Fatalf("%v instead of %q:\n%s", err, text, &seen)
@@ -78,7 +79,7 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 		"no plan is shown with --output json": {args: []string{"--output", "json"}, items: 3},
 		"a deletion":                          {out: true, err: true, args: []string{"--prune"}, before: 8, items: 7},
 	} {
-		for answer, agrees := range map[string]bool{"yes": true, "no": false} {
+		for answer, agrees := range map[string]bool{"yes": true, "y": tt.before == 0, "no": false} {
 			t.Run(name+", "+answer, func(t *testing.T) {
 				t.Parallel()
 				s := newService(t, sandboxtest.Options{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/history"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
@@ -205,9 +206,27 @@ func (c *connection) localize(desired *manifest.Manifest) diag.List {
 }
 
 // document is a plan in the form that is shown and saved.
-func (r *run) document(plan *planner.Plan) *planfile.Document {
+func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Document {
 	return planfile.New(plan, planfile.Where{
 		Service: r.conn.baseURL, Workspace: r.conn.workspace, User: r.conn.user, Sandbox: r.conn.sandbox,
 		Manifests: r.desired.Files, State: r.statePath, Options: r.Options, Basis: basis(r.desired, r.prior),
+		Refused: r.refusedBefore(ctx, plan),
 	})
+}
+
+// refusedBefore tells what was not possible in the last applied run, as far as the history says: it is read only if the plan has such a step.
+func (r *run) refusedBefore(ctx context.Context, plan *planner.Plan) func(resource.Address, string) bool {
+	lineage, _ := r.prior.Version()
+	if plan.Summary.Blocked == 0 || lineage == "" || len(r.Undo) > 0 {
+		return nil
+	}
+	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
+	if err != nil {
+		return nil
+	}
+	refused, err := h.Refused(ctx, plan.Owner)
+	if err != nil {
+		return nil
+	}
+	return func(a resource.Address, why string) bool { return refused[history.Refusal{Address: a, Why: why}] }
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 )
 
 // Store keeps records beside the state, each under a name. Put is durable when it returns, and writes a
@@ -153,6 +154,24 @@ func Since(err error, id string) error {
 		wrong, ok := errors.AsType[recordError](err)
 		return ok && wrong.id < id
 	})...)
+}
+
+// Refused returns the steps that were not possible in an owner's newest run of a whole manifest.
+func (h *History) Refused(ctx context.Context, owner resource.Owner) (map[Refusal]bool, error) {
+	ids, err := h.IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[Refusal]bool{}
+	for _, id := range slices.Backward(ids) {
+		if r, err := h.Run(ctx, id); err == nil && r.Owner == owner && len(r.Undoes)+len(r.Targets) == 0 {
+			for _, one := range r.Refused {
+				refused[one] = true
+			}
+			break
+		}
+	}
+	return refused, nil
 }
 
 // Run returns the run with an ID.

@@ -43,6 +43,7 @@ func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 		}
 	}
 	r.Owner, r.BaseURL, r.Workspace, r.Summary, r.Steps = plan.Owner, plan.BaseURL, plan.Workspace, plan.Summary, rc.steps
+	r.Refused = rc.refused
 }
 
 // recorder makes the steps of a run.
@@ -50,6 +51,7 @@ type recorder struct {
 	plan               *planner.Plan
 	prior              planner.Prior // by the addresses of the plan
 	steps              []Step
+	refused            []Refusal
 	created            map[resource.Address]bool
 	containersByMember map[string][]resource.Address           // addresses of membership records, by the ID of a member; made when first needed
 	addresses          map[objectKey]resource.Address          // addresses of the objects in the state; made when first needed
@@ -61,6 +63,7 @@ type recorder struct {
 func (rc *recorder) addStep(s *planner.Step) {
 	switch {
 	case s.Action == planner.NotPossible:
+		rc.refused = append(rc.refused, Refusal{s.Address, s.Reason()})
 	case s.Members != nil:
 		rc.addMembers(s)
 	case s.Action == planner.Delete:

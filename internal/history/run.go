@@ -49,6 +49,8 @@ type Run struct {
 	// Within holds the IDs of parents that are not in the state, by address, such as a project that a manifest
 	// only names.
 	Within map[resource.Address]string `json:"within,omitempty"`
+	// Refused holds the steps that were not possible.
+	Refused []Refusal `json:"not_possible,omitempty"`
 
 	Steps []Step `json:"-"`
 }
@@ -72,6 +74,12 @@ func (r *Run) isComplete() bool {
 
 // isSuccess reports whether a run came to its end and carried out every step that was possible.
 func (e *End) isSuccess() bool { return e != nil && e.NotDone == 0 && !e.Stopped }
+
+// Refusal is a step that was not possible, and why.
+type Refusal struct {
+	Address resource.Address `json:"address"`
+	Why     string           `json:"why"`
+}
 
 // Move is a change of an object's address.
 type Move struct {

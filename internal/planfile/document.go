@@ -80,8 +80,9 @@ type Step struct {
 	NotOffered  bool             `json:"not_offered,omitempty"`
 	Replaces    string           `json:"replaces,omitempty"`
 	Continues   bool             `json:"continues,omitempty"`
-	Adopted     *string          `json:"adopted,omitempty"` // how the object was found on the service
-	Loss        *planner.Loss    `json:"loss,omitempty"`    // of a delete
+	AsBefore    bool             `json:"as_before,omitempty"` // it was not possible in the last applied run either
+	Adopted     *string          `json:"adopted,omitempty"`   // how the object was found on the service
+	Loss        *planner.Loss    `json:"loss,omitempty"`      // of a delete
 }
 
 // Change is a field whose value will change.
@@ -144,6 +145,8 @@ type Where struct {
 	State     string
 	Options   Options
 	Basis     Basis
+	// Refused reports whether a step was not possible in the last applied run either, for the same reason; nil = this is not known.
+	Refused func(a resource.Address, why string) bool
 }
 
 // Where returns the target of the plan and its input.
@@ -188,6 +191,7 @@ func New(plan *planner.Plan, where Where) *Document {
 	d.Options.Files = diag.OrEmpty(d.Options.Files)
 	for i, s := range plan.Steps {
 		d.Steps[i] = newStep(plan, s)
+		d.Steps[i].AsBefore = s.Action == planner.NotPossible && where.Refused != nil && where.Refused(s.Address, s.Reason())
 	}
 	for _, drift := range plan.Drift {
 		if f := keptField(&drift); drift.Kept {

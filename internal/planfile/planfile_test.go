@@ -264,6 +264,22 @@ func TestNoStepIsHiddenBehindAnother(t *testing.T) {
 	}
 }
 
+func TestASecondStepCountsWithTheFirstOnlyIfThatCreatesTheObject(t *testing.T) {
+	t.Parallel()
+	for first, continues := range map[string]bool{"create": true, "update": false, "adopt": false} {
+		text := `{"format_version": 1, "summary": {"` + first + `": 1, "update": 1}, "steps": [{"address": "page/a", "action": "` + first + `"}, {"address": "page/a", "action": "update", "continues": true, "changes": [{"path": "name", "after": "x"}]}]}`
+		if continues {
+			text = strings.Replace(text, `, "update": 1`, "", 1)
+		}
+		if first == "update" {
+			text = strings.Replace(text, `{"update": 1, "update": 1}`, `{"update": 2}`, 1)
+		}
+		if d, err := planfile.Parse("f", hashed([]byte(text))); err != nil || d.Steps[1].Continues != continues {
+			t.Errorf("after a step that is to %s it: %v, %+v", first, err, d)
+		}
+	}
+}
+
 // TestAnEditedPlanIsRefused: whatever was edited, also what the hash leaves out.
 func TestAnEditedPlanIsRefused(t *testing.T) {
 	t.Parallel()

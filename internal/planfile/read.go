@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,11 +54,12 @@ func Parse(name string, text []byte) (*Document, error) {
 				"a plan cannot be edited: change the manifests, and make a new one")
 		}
 	}
-	seen := map[resource.Address]bool{}
+	seen := map[resource.Address]string{}
 	for i := range d.Steps { // whoever wrote the plan, a step must not be hidden behind a step that does not show it
 		s := &d.Steps[i]
-		s.Continues = s.Continues && seen[s.Address] && s.setsFields()
-		seen[s.Address] = true
+		first, update := seen[s.Address], planner.Update.String()
+		s.Continues = s.Continues && s.Action == update && (first == planner.Create.String() || first != "" && s.setsFields())
+		seen[s.Address] = cmp.Or(first, s.Action)
 	}
 	if d.countSteps() != d.Summary {
 		return nil, bad(errors.New("its summary is not that of its steps"))
@@ -97,8 +99,7 @@ func (d *Document) countSteps() planner.Summary {
 // setsFields reports whether a step sends only values of custom fields, which an earlier step of the object
 // shows.
 func (s *Step) setsFields() bool {
-	return s.Action == planner.Update.String() &&
-		!slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
+	return !slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
 }
 
 // check returns an error unless the plan can be shown and compared.

@@ -267,6 +267,20 @@ func canonicalJSON(text string) string {
 	return string(written)
 }
 
+// ReadableTexts returns two rich texts as people compare them: as Markdown, like an export. If a text has no Markdown, both are plain
+// texts, or HTML if only their markup differs.
+func ReadableTexts(one, other string) (string, string) {
+	a, isMarkdown := markup.Markdown(one)
+	b, isToo := markup.Markdown(other)
+	if !isMarkdown || !isToo {
+		a, b = PlainText(one), PlainText(other)
+	}
+	if a == b {
+		return one, other
+	}
+	return a, b
+}
+
 // PlainText returns a rich text without its markup.
 func PlainText(html string) string { return markup.Text(html) }
 

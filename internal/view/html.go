@@ -13,6 +13,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/planner"
 )
 
 //go:embed page/plan.html
@@ -31,6 +32,7 @@ const (
 	pageText  = 20_000 // characters of a text that a page shows
 	shortText = 160    // characters of changes beside an address
 	fewFields = 3      // that are not counted there
+	manyRows  = 20     // steps of one kind, from which they are folded
 )
 
 // htmlFormat shows a plan as a page of its own: all steps, which can be filtered, and texts as differences. The page loads
@@ -39,7 +41,7 @@ type htmlFormat struct{ textFormat }
 
 func (htmlFormat) plan(v *View, d *planfile.Document) error {
 	var failed error
-	err := v.show(func(out *printer) { failed = page().Execute(out.w, newPlanPage(newShownPlan(d, v.o.PerMinute))) })
+	_, err := v.show(func(out *printer) { failed = page().Execute(out.w, newPlanPage(newShownPlan(d, v.o.PerMinute))) })
 	return cmp.Or(err, failed)
 }
 
@@ -72,15 +74,26 @@ type pageList struct {
 type pageSection struct {
 	Title, Class string
 	Size         int // in objects and memberships
-	Steps        []*pageStep
+	Projects     []pageProject
+}
+
+type pageProject struct {
+	Title string // "" = it needs none
+	Rows  []pageRows
+}
+
+// pageRows are steps of one kind that are folded because they are many, or some that are not.
+type pageRows struct {
+	Title string
+	Steps []*pageStep
 }
 
 // pageStep is a step, or several that make equal changes.
 type pageStep struct {
-	Kind, Action, Class, Symbol, Many, Short, Lost string
-	Items                                          []pageItem
-	Changes                                        []pageChange
-	Members                                        []pageItem
+	Kind, Action, Class, Symbol, Many, Short, Why, Lost string
+	Items                                               []pageItem
+	Changes                                             []pageChange
+	Members                                             []pageItem
 }
 
 // One is the object of a step, or nothing where there are several.
@@ -127,7 +140,7 @@ func newPlanPage(plan *shownPlan) *planPage {
 		Policy: "default-src 'none'; style-src '" + integrity(pageCSS) + "'; script-src '" + integrity(pageJS) +
 			"'; base-uri 'none'; form-action 'none'",
 		Style: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // the program's own
-		Title: Safe(where.Workspace), Counts: newTally(plan),
+		Title: Safe(cmp.Or(where.Workspace, "planform")), Counts: newTally(plan),
 	}
 	var changes []string
 	for _, c := range plan.changeCounts() {
@@ -139,7 +152,6 @@ func newPlanPage(plan *shownPlan) *planPage {
 	p.Summary = strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(summary), strings.Join(changes, ", ")), ";. ")
 	noun, names := where.From(fewManifests)
 	for _, f := range []pageFact{
-		{"workspace", where.Workspace, true},
 		{"service", place, true},
 		{"user", where.User, false},
 		{noun, names, true},
@@ -154,15 +166,28 @@ func newPlanPage(plan *shownPlan) *planPage {
 	p.Notices, p.Lists = newPageLists(notices), newPageLists(unseen, kept, stateChanges)
 	for _, of := range sections() {
 		section := pageSection{Title: of.title, Class: classOf(actionWord(of.action))}
-		for _, same := range plan.review(of.action) {
-			s := newPageStep(same)
-			section.Steps, p.Kinds, p.Actions = append(section.Steps, s), append(p.Kinds, s.Kind), append(p.Actions, s.Action)
-			section.Size += len(s.Items)
-			for i := range s.Items {
-				p.Projects = append(p.Projects, s.Items[i].Project)
+		for _, project := range plan.review(of) {
+			shown := pageProject{Title: project.title(Safe)}
+			for _, rows := range gather(project.groups, manyRows, func(same []*entry) (string, bool) {
+				return same[0].noun(), of.action != planner.Delete && len(same) == 1
+			}) {
+				part := pageRows{}
+				if len(rows) > 1 {
+					part.Title = diag.Count(len(rows), rows[0][0].noun())
+				}
+				for _, same := range rows {
+					s := newPageStep(same)
+					part.Steps, p.Kinds, p.Actions = append(part.Steps, s), append(p.Kinds, s.Kind), append(p.Actions, s.Action)
+					section.Size += len(s.Items)
+					for i := range s.Items {
+						p.Projects = append(p.Projects, s.Items[i].Project)
+					}
+				}
+				shown.Rows = append(shown.Rows, part)
 			}
+			section.Projects = append(section.Projects, shown)
 		}
-		if len(section.Steps) > 0 {
+		if len(section.Projects) > 0 {
 			p.Sections = append(p.Sections, section)
 		}
 	}
@@ -200,8 +225,11 @@ func newPageStep(same []*entry) *pageStep {
 	symbol, _ := (&palette{}).symbol(e.action)
 	action := actionWord(e.action)
 	s := &pageStep{Kind: e.kindName(), Action: action, Class: classOf(action), Symbol: symbol, Lost: Safe(e.lost())}
-	for _, e := range same {
-		s.Items = append(s.Items, newPageItem(e))
+	if e.action == planner.NotPossible {
+		s.Why = Safe(e.reason())
+	}
+	for _, one := range same {
+		s.Items = append(s.Items, newPageItem(one, len(same) > 1))
 	}
 	if len(same) > 1 {
 		s.Many = diag.Plural(e.noun())
@@ -216,9 +244,6 @@ func newPageStep(same []*entry) *pageStep {
 	}
 	var short []string
 	for _, change := range e.changes() {
-		if change.form == added && change.after.text == e.step.Title {
-			continue // which stands above
-		}
 		c := newPageChange(&change)
 		s.Changes = append(s.Changes, c)
 		if change.form != added {
@@ -233,8 +258,8 @@ func newPageStep(same []*entry) *pageStep {
 	return s
 }
 
-func newPageItem(e *entry) pageItem {
-	item := pageItem{Project: Safe(cmp.Or(projectOf(e.address), "-")), Address: Safe(string(e.address)), Remarks: Safe(e.facts())}
+func newPageItem(e *entry, ofMany bool) pageItem {
+	item := pageItem{Project: Safe(cmp.Or(projectOf(e.address), "-")), Address: Safe(string(e.address)), Remarks: Safe(e.facts(ofMany))}
 	item.Name = Safe(cmp.Or(e.step.Title, e.plan.names[e.address]))
 	if e.step.Identifier != e.step.Title {
 		item.Identifier = Safe(e.step.Identifier)
@@ -251,16 +276,16 @@ func (e *entry) link() string {
 	return strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
 }
 
-// facts are why a step is as it is, where the manifest has its object, and what that is on the service.
-func (e *entry) facts() string {
+// facts are why a step is as it is, where the manifest has its object, and what that is on the service: of one of many, the place only.
+func (e *entry) facts(ofMany bool) string {
 	var parts []string
-	if reason := e.reason(); reason != "" {
+	if reason := e.reason(); reason != "" && !ofMany && e.action != planner.NotPossible {
 		parts = append(parts, reason)
 	}
 	if e.step.Position != nil {
 		parts = append(parts, e.step.Position.String())
 	}
-	if e.step.ID != nil {
+	if e.step.ID != nil && !ofMany {
 		parts = append(parts, "ID "+*e.step.ID)
 	}
 	return strings.Join(parts, "; ")

@@ -188,7 +188,7 @@ func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
 		`<p>although somebody changed its name; &#34;What it said&#34;; In Progress; bob; last changed by eve, 2026-11-20 10:00 UTC; with 2 comments</p>`,
 		`<a href="https://app.plane.so/acme/browse/WEB-9" rel="noreferrer" target="_blank">open in Plane</a>`,
 		`<b><span class="size">3</span> work items</b> <span class="dim">labels &#43;ops</span>`,
-		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <a href="https://app.plane.so/`,
+		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <span class="dim">workspace.yaml:11:5</span> <a href="https://app.plane.so/`,
 		`<b>Many</b> <span>WEB-4</span> <code class="dim">work_item/web/many</code> <span class="dim">4 fields: priority low → high, `,
 		`<del>low</del> → <ins>high</ins>`,
 	} {
@@ -219,5 +219,45 @@ func TestADifferenceSaysThatTheTextGoesOn(t *testing.T) {
 	text, _ := pageOf(t, &b.Plan)
 	if got := strings.Count(text, `<div class="gap">…</div>`); got != 2 {
 		t.Errorf("%d gaps, want one above and one below", got)
+	}
+}
+
+func TestThePageSaysWhyAndWhereOfEqualRefusals(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	for _, key := range []string{"a", "b", "c"} {
+		step := b.act(planner.NotPossible, object("work_item", key, web, "name", "Item "+key), "", changed("assignees", "", "eve@example.com"))
+		step.Cause = planner.Cause{Code: planner.Refused, Text: "project/web accepts no guest"}
+	}
+	b.Summary.Blocked = 3
+	text, _ := pageOf(t, &b.Plan)
+	for _, want := range []string{
+		`<b><span class="size">3</span> work items</b> <span class="dim">assignees (none) → eve@example.com</span><br>project/web accepts no guest</span></summary>`,
+		`<code class="dim">work_item/web/b</code> <span class="dim">workspace.yaml:11:5</span></li>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not have %s\n%s", want, text[strings.Index(text, "<main>"):])
+		}
+	}
+	if comment := shownIn(t, "markdown", &b.Plan, nil); !strings.Contains(comment, "; workspace.yaml:10:5, workspace.yaml:11:5, workspace.yaml:12:5\n") {
+		t.Errorf("the comment does not say where:\n%s", comment)
+	}
+}
+
+func TestManyStepsOfOneKindAreFoldedOnThePage(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	for i := range 30 {
+		b.create(object("work_item", "item-"+strconv.Itoa(i), web, "name", "Item "+strconv.Itoa(i)))
+		b.act(planner.Delete, object("label", "label-"+strconv.Itoa(i), web), "id")
+	}
+	text, elements := pageOf(t, &b.Plan)
+	if !strings.Contains(text, `<details class="group rows"><summary>30 work items</summary>`) || strings.Contains(text, "<summary>30 labels</summary>") {
+		t.Error("the creations are not folded, or the deletions are")
+	}
+	for _, n := range elements {
+		if n.Data == "div" && attribute(n, "class") == "group" && n.FirstChild.Data != "h3" {
+			t.Error("a project has no heading")
+		}
 	}
 }

@@ -26,7 +26,8 @@ const (
 type markdownFormat struct{ textFormat }
 
 func (markdownFormat) plan(v *View, d *planfile.Document) error {
-	return v.show(func(out *printer) { out.print(markdownPlan(newShownPlan(d, v.o.PerMinute))) })
+	_, err := v.show(func(out *printer) { out.print(markdownPlan(newShownPlan(d, v.o.PerMinute))) })
+	return err
 }
 
 // markdown is a text that grows up to a limit.
@@ -105,9 +106,17 @@ func (m *markdown) sections(plan *shownPlan) []markdownSection {
 	notices, unseen, kept, stateChanges := plan.lists(false)
 	all := []markdownSection{said(notices, true)}
 	for _, of := range sections() {
-		groups := plan.review(of.action)
-		all = append(all, markdownSection{of.title, of.open, len(slices.Concat(groups...)), markdownEntries(groups)})
-		if of.action == planner.NotPossible {
+		s := markdownSection{title: of.title, open: of.open}
+		for _, project := range plan.review(of) {
+			s.n += len(slices.Concat(project.groups...))
+			entries := markdownEntries(project.groups)
+			if text := project.title(code); text != "" {
+				entries[0] = strings.Repeat("\n", min(len(s.entries), 1)) + "**" + text + "**\n\n" + entries[0]
+			}
+			s.entries = append(s.entries, entries...)
+		}
+		all = append(all, s)
+		if of.action == planner.NotPossible && !of.old {
 			all = append(all, said(unseen, false), said(kept, false))
 		}
 	}
@@ -137,8 +146,11 @@ func markdownEntries(groups [][]*entry) []string {
 	for _, same := range groups {
 		e := same[0]
 		if len(same) > 1 {
-			all = append(all, "- **"+diag.Count(len(same), e.noun())+"**"+e.markdown()+
-				"  "+firstNames(same, code)+"\n")
+			places := ""
+			if e.action == planner.NotPossible {
+				places = "; " + diag.First(positions(same), namedSteps)
+			}
+			all = append(all, "- "+"**"+diag.Count(len(same), e.noun())+"**"+e.markdown()+"  "+firstNames(same, code)+escapeMarkdown(places)+"\n")
 			continue
 		}
 		text := "- " + code(string(e.address))
@@ -150,14 +162,14 @@ func markdownEntries(groups [][]*entry) []string {
 			text += " " + code(identifier)
 		}
 		if title != "" {
-			text += " " + code(quote(diag.Truncate(title, longText)))
+			text += " " + "**" + code(diag.Truncate(title, inlineText)) + "**"
 		}
 		all = append(all, text+e.markdown())
 	}
 	return all
 }
 
-// markdown is what stands behind the address: on the same line, with lines below for long texts.
+// markdown is what stands after the address: on the same line, with lines below for long texts.
 func (e *entry) markdown() string {
 	why := ""
 	switch text := escapeMarkdown(e.reason()); {
@@ -188,8 +200,6 @@ func (e *entry) markdown() string {
 			short = append(short, c.note)
 		case c.form == noted:
 			short = append(short, path+" "+c.note+remark)
-		case c.form == added && c.path == "name":
-			short = slices.Insert(short, 0, c.after.span(false).markdown())
 		case c.form == added:
 			short = append(short, path+" "+c.after.span(false).markdown())
 		case c.form == relisted:

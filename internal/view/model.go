@@ -23,6 +23,8 @@ const (
 	namedWords   = 5   // of a reason that several steps have
 	namedSteps   = 10  // steps that are named of those that make equal changes
 	fewManifests = 3   // that are named
+
+	keptTitle, stateChangesTitle = "Kept as on the service", "State changes"
 )
 
 // shownPlan is a plan's document as every format shows it: what there is to say is decided here, how it looks is not.
@@ -156,6 +158,9 @@ func (e *entry) changes() []change {
 				continue
 			}
 			c := e.plan.newChange(e.kind, e.action, &step.Changes[i])
+			if e.action == planner.Create && c.form == added && c.after.text == e.step.Title { // which stands beside the address
+				continue
+			}
 			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
 				all[n-1].after.add(c.after.text) // one line for 30 people
 				continue
@@ -163,12 +168,23 @@ func (e *entry) changes() []change {
 			all = append(all, c)
 		}
 	}
+	tellOnce(all)
 	for _, other := range e.same[:min(len(e.same), usualEntries)] {
 		for i, c := range other.changes() {
 			all[i].after.add(c.after.text)
 		}
 	}
 	return all
+}
+
+// tellOnce leaves a remark that all of several changes have with the first of them.
+func tellOnce(all []change) {
+	if n := len(all); n >= alikeSteps && !slices.ContainsFunc(all, func(c change) bool { return c.remark == "" || c.remark != all[0].remark }) {
+		all[0].remark += "; the same for all " + strconv.Itoa(n) + " fields"
+		for i := range all[1:] {
+			all[i+1].remark = ""
+		}
+	}
 }
 
 // add makes a value a list that has another element, too.
@@ -203,7 +219,8 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	case c.Path == "external_id" && !known: // people need not know more of the external ID
 		return change{note: "its mark on the service follows its key"}
 	case c.References > 0:
-		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "reference")}
+		when := map[bool]string{true: "its target exists", false: "their targets exist"}[c.References == 1]
+		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "link") + ", added when " + when}
 	case action == planner.Create:
 		shown.form, shown.after.text = added, strings.TrimSuffix(shown.after.text, "\n")
 	case shown.before.list && shown.after.list:
@@ -269,7 +286,7 @@ func (s *shownPlan) remark(action planner.Action, c *planfile.Change, immutable 
 		}
 		parts = append(parts, text)
 	case planner.NotRefreshed:
-		parts = append(parts, "not refreshed")
+		parts = append(parts, "not read from the service")
 	case planner.Overwritten:
 		parts = append(parts, "overwrites the service's value")
 	case planner.FromManifest:
@@ -423,13 +440,15 @@ func (e *entry) kindName() string {
 	return e.kind.Noun()
 }
 
-// displayNames are what people call the object: its readable identifier and its title, where the address, or the field of
-// a new object, does not say the same.
+// displayNames are what people call the object: its readable identifier and its title, where the address does not say the same.
 func (e *entry) displayNames() (identifier, title string) {
-	if e.action == planner.Create || e.isMembership {
-		return "", ""
-	}
 	key := e.address.Key()
+	switch {
+	case e.isMembership, e.action == planner.Create && e.step.Title == key:
+		return "", ""
+	case e.action == planner.Create, e.action == planner.Delete && e.step.Title != key && e.step.Title != e.step.Identifier:
+		return e.step.Identifier, e.step.Title
+	}
 	explained := e.action == planner.NotPossible && e.step.Position != nil // by its reason
 	if !explained && !strings.EqualFold(e.step.Identifier, key) {
 		identifier = e.step.Identifier
@@ -473,6 +492,45 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 		}
 	}
 	return all
+}
+
+// isOld reports whether the entry was not possible in the last applied run, either.
+func (e *entry) isOld() bool { return e.step.AsBefore && e.action == planner.NotPossible }
+
+// inProject is what a plan does in one project, or outside of all.
+type inProject struct {
+	key, name string // of the project; both are empty of the workspace, and the key of what several projects have
+	groups    [][]*entry
+}
+
+// title is the heading above the project, with names in the form that a format gives them; "" = it needs none.
+func (p *inProject) title(form func(string) string) string {
+	switch {
+	case p.key == "":
+		return p.name
+	case p.name == "", strings.EqualFold(p.name, p.key):
+		return "Project " + form(p.key)
+	default:
+		return "Project " + form(p.key) + ": " + form(p.name)
+	}
+}
+
+// byProject puts groups of entries below the projects that they are in, after those of the workspace and those of several projects.
+func (s *shownPlan) byProject(groups [][]*entry) []inProject {
+	all, at := []inProject{{}, {name: "Several projects"}}, map[string]int{"": 0}
+	for _, same := range groups {
+		key := projectOf(same[0].address)
+		i, known := at[key]
+		switch {
+		case slices.ContainsFunc(same, func(e *entry) bool { return projectOf(e.address) != key }):
+			i = 1
+		case !known:
+			i = len(all)
+			at[key], all = i, append(all, inProject{key: key, name: s.names[resource.NewAddress("project", key)]})
+		}
+		all[i].groups = append(all[i].groups, same)
+	}
+	return slices.DeleteFunc(all, func(p inProject) bool { return len(p.groups) == 0 })
 }
 
 // grouped puts entries of one kind into a group if their changes are equal and there are at least `least` of them, or if their
@@ -539,6 +597,9 @@ func (e *entry) meaning() string {
 		why, _ = e.pattern()
 	}
 	fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, why, e.step.Unsupported)
+	if e.action == planner.Create {
+		key.WriteString(e.step.Title)
+	}
 	for _, c := range e.changes() {
 		if e.action == planner.NotPossible && c.form != noted {
 			fmt.Fprintf(&key, " %q", c.path)
@@ -638,24 +699,27 @@ type section struct {
 	title  string
 	action planner.Action
 	open   bool // it is worth a look before anything else
+	old    bool // it was not possible in the last applied run, either
 }
 
 // sections are those of a plan, what is most worth a look first.
 func sections() []section {
 	return []section{
-		{"Delete", planner.Delete, true},
-		{"Not possible", planner.NotPossible, true},
-		{"Update", planner.Update, false},
-		{"Remove members", planner.RemoveMembers, false},
-		{"Create", planner.Create, false},
-		{"Adopt", planner.Adopt, false},
-		{"Add members", planner.AddMembers, false},
+		{title: "Delete", action: planner.Delete, open: true},
+		{title: "Not possible", action: planner.NotPossible, open: true},
+		{title: "Update", action: planner.Update},
+		{title: "Remove members", action: planner.RemoveMembers},
+		{title: "Create", action: planner.Create},
+		{title: "Adopt", action: planner.Adopt},
+		{title: "Add members", action: planner.AddMembers},
+		{title: "Not possible, as before", action: planner.NotPossible, old: true},
 	}
 }
 
-// review are the entries of one action, several with equal changes as one. Each deletion is worth its own look.
-func (s *shownPlan) review(a planner.Action) [][]*entry {
-	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps, func(*entry) bool { return a != planner.Delete })
+// review returns the entries of a section by project, several with equal changes as one. Each deletion is worth its own look.
+func (s *shownPlan) review(of section) []inProject {
+	entries := s.choose(func(e *entry) bool { return e.action == of.action && e.isOld() == of.old })
+	return s.byProject(grouped(entries, alikeSteps, func(*entry) bool { return of.action != planner.Delete }))
 }
 
 // notCompared names what was not compared, with what would compare it, or else why nothing does.
@@ -766,7 +830,7 @@ func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list)
 	for _, c := range s.shownStateChanges() {
 		stateChanges.sentences = append(stateChanges.sentences, []span{{string(c.From), true}, {text: ": " + c.Why}})
 	}
-	notices.title, unseen.title, kept.title, stateChanges.title = "Notices", "Not compared", "Kept as on the service", "State changes"
+	notices.title, unseen.title, kept.title, stateChanges.title = "Notices", "Not compared", keptTitle, stateChangesTitle
 	return notices, unseen, kept, stateChanges
 }
 

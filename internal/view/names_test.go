@@ -95,3 +95,69 @@ func TestListsThatGetTheSameAreOneEntry(t *testing.T) {
 		t.Errorf("not one entry:\n%s", text)
 	}
 }
+
+func TestWhatWasNotPossibleBeforeIsOneLine(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	for _, key := range []string{"a", "b", "new"} {
+		b.act(planner.NotPossible, object("work_item", key, web), "").Cause = planner.Cause{Code: planner.Refused, Text: "no API for it"}
+	}
+	b.Summary.Blocked = 3
+	old := func(d *planfile.Document) { d.Steps[0].AsBefore, d.Steps[1].AsBefore = true, true }
+	for format, wanted := range map[string][]string{
+		"text":     {"\n! work_item/web/new: no API for it\n", "\n! 2 not possible, as before; --full shows them\n"},
+		"markdown": {"<details open><summary>Not possible (1)</summary>", "<details><summary>Not possible, as before (2)</summary>"},
+		"html":     {`<h2 class="not">Not possible (1)</h2>`, `<h2 class="not">Not possible, as before (2)</h2>`},
+	} {
+		text := shownIn(t, format, &b.Plan, old)
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q:\n%s", format, want, text)
+			}
+		}
+		if format == "text" && strings.Contains(text, "work_item/web/a") {
+			t.Errorf("it names what was not possible before:\n%s", text)
+		}
+	}
+}
+
+func TestAPlanGoesProjectByProject(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	web, ops := object("project", "web", nil, "name", "Website"), object("project", "ops", nil)
+	b.create(web)
+	b.create(object("label", "hot", web, "name", "Hot"))
+	b.create(object("work_item", "shop", ops, "name", "Open the shop", "priority", "high"))
+	b.create(object("label", "cold", web, "name", "Cold"))
+	b.create(object("page", "handbook", nil, "name", "Handbook"))
+	want := `
++ page/handbook  "Handbook"
+
+Project web: Website
++ project/web  "Website"
++ label/web/hot  "Hot"
++ label/web/cold  "Cold"
+
+Project ops
++ work_item/ops/shop  "Open the shop"
+    priority:  high
+
+Plan:`
+	if text := shownIn(t, "text", &b.Plan, nil); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+func TestARemarkOfAllFieldsIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	unread := func(path, after string) planner.Change {
+		return planner.Change{Path: path, After: text(after), Origin: planner.NotRefreshed, Possible: true}
+	}
+	b.act(planner.Update, object("work_item", "a", object("project", "web", nil)), "w-1", unread("state", "Todo"), unread("priority", "low"), unread("start_date", "2026-12-01"))
+	b.Summary.Update = 1
+	const want = "    state:      (unknown) -> Todo     (not read from the service; the same for all 3 fields)\n    priority:   (unknown) -> low\n"
+	if text := shownIn(t, "text", &b.Plan, nil); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"io"
 	"slices"
@@ -10,11 +11,12 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
 const (
-	labelColumn  = 10  // values start behind a label of this many characters, its colon included
+	labelColumn  = 10  // values start after a label of this many characters, its colon included
 	firstLines   = 3   // lines of a new text that are shown
 	differLines  = 20  // lines of a difference that are shown
 	usualEntries = 100 // entries of each action that are shown if not all are asked for; deletions always are
@@ -40,10 +42,10 @@ func WritePlan(w io.Writer, d *planfile.Document) error {
 // textFormat shows plans and findings to people.
 type textFormat struct{}
 
-// plan shows a plan on standard output, and its notices on standard error.
+// plan shows a plan on standard output, and its notices on standard error: once more after a plan that is longer than the terminal.
 func (textFormat) plan(v *View, d *planfile.Document) error {
 	v.Diagnostics(d.Notices)
-	return v.show(func(out *printer) {
+	long, err := v.show(func(out *printer) {
 		plan := newShownPlan(d, v.o.PerMinute)
 		out.where(d.Where())
 		switch {
@@ -58,6 +60,10 @@ func (textFormat) plan(v *View, d *planfile.Document) error {
 			out.line(out.dim.paint("plan " + Safe(d.Hash))) // by which two plans can be compared
 		}
 	})
+	if long {
+		v.Diagnostics(d.Notices)
+	}
+	return err
 }
 
 func (textFormat) findings(p *printer, list diag.List) { p.diagnostics(list) }
@@ -93,37 +99,101 @@ func (p *printer) tally(t tally) {
 	for _, r := range t.Rows {
 		rows = append(rows, append([]string{cmp.Or(r.Project, "-"), r.Kind}, r.Counts...))
 	}
-	p.rows(rows, columnWidths(rows))
+	widths := columnWidths(rows)
+	if p.columns > 0 {
+		shrink(widths, p.columns)
+	}
+	p.rows(rows, widths)
 	p.line()
 }
 
-// entries shows what a plan does and tells, the first entries of each action unless all are asked for.
+// entries shows what a plan does and tells, project by project: the first entries of each action unless all are asked for.
 func (p *printer) entries(plan *shownPlan) {
 	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
-	for _, same := range p.groups(plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild })) {
-		action := same[0].action
-		if !p.whole && action != planner.Delete && shown[action] == usualEntries {
-			omitted[action]++
-			continue
+	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld()) })
+	blocks := &blocks{printer: p}
+	for _, project := range plan.byProject(p.groups(listed)) {
+		blocks.heading(project.title(Safe))
+		for _, same := range project.groups {
+			action := same[0].action
+			if !p.whole && action != planner.Delete && shown[action] == usualEntries {
+				omitted[action]++
+				continue
+			}
+			shown[action]++
+			blocks.add(func() { p.entry(same) })
 		}
-		shown[action]++
-		p.entry(same)
 	}
 	unsupported := func(e *entry) (string, bool) { return e.step.Unsupported, true }
-	for _, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" }), 1, unsupported) {
-		p.unsupported(same[0].step.Unsupported, same)
+	for i, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld()) }), 1, unsupported) {
+		if i == 0 {
+			blocks.heading("Left out")
+		}
+		blocks.add(func() { p.unsupported(same[0].step.Unsupported, same) })
 	}
-	kept := p.keptFields(plan.keptFields())
-	for _, c := range plan.shownStateChanges() {
-		p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
+	kept := p.keptFields(blocks, plan.keptFields())
+	for i, c := range plan.shownStateChanges() {
+		if i == 0 {
+			blocks.heading(stateChangesTitle)
+		}
+		blocks.add(func() { p.line(p.heading("*", p.dim, string(c.From)), ": ", Safe(c.Why)) })
 	}
 	var parts []count
 	for a := planner.Create; a <= planner.NotPossible; a++ {
 		parts = append(parts, count{omitted[a], actionWord(a)})
 	}
-	if text := counts(append(parts, count{kept, "kept as on the service"})...); text != "" {
-		p.line("… not shown: ", text, "; --full shows all")
+	text := counts(append(parts, count{kept, "kept as on the service"})...)
+	if n := len(plan.choose((*entry).isOld)); n > 0 && !p.whole {
+		blocks.end()
+		blocks.add(func() {
+			p.line(p.refuse.paint("!"), " ", p.bold.paint(strconv.Itoa(n)+" not possible, as before"), "; --full shows them")
+		})
 	}
+	if text != "" {
+		blocks.end()
+		blocks.add(func() { p.line("… not shown: ", text, "; --full shows all") })
+	}
+	blocks.end()
+}
+
+// blocks prints what a plan consists of, with an empty line around each block of several lines.
+type blocks struct {
+	*printer
+
+	text  bytes.Buffer
+	above int // lines of the block above; 0 = there is none
+}
+
+// add prints a block.
+func (b *blocks) add(show func()) {
+	out := b.w
+	b.text.Reset()
+	b.w = bufio.NewWriter(&b.text)
+	show()
+	_ = b.w.Flush() // a buffer takes everything
+	b.w = out
+	lines := bytes.Count(b.text.Bytes(), []byte("\n"))
+	if b.above > 1 || b.above == 1 && lines > 1 {
+		b.line()
+	}
+	b.print(b.text.String())
+	b.above = lines
+}
+
+// heading prints a heading above the blocks that follow; "" = they need none.
+func (b *blocks) heading(text string) {
+	b.end()
+	if text != "" {
+		b.line(b.bold.paint(text))
+	}
+}
+
+// end prints the empty line below the last block.
+func (b *blocks) end() {
+	if b.above > 0 {
+		b.line()
+	}
+	b.above = 0
 }
 
 // groups are the entries that are shown as one, unless all is asked for: equal updates, and what is not possible for one reason.
@@ -145,9 +215,11 @@ func (p *printer) entry(same []*entry) {
 		case e.step.Adopted != nil:
 			why = "  " + p.dim.paint("("+Safe(e.why())+")")
 		}
-		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()), why)
+		p.line(color.paint(symbol), " ", p.bold.paint(diag.Count(len(same), e.noun())), why)
+	} else if identifier, name := e.displayNames(); name == "" {
+		p.line(p.heading(symbol, color, string(e.address)), after(identifier), p.circumstances(e))
 	} else {
-		p.line(heading(symbol, color, string(e.address)), p.circumstances(e))
+		p.line(color.paint(symbol), " ", Safe(string(e.address)), after(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.circumstances(e))
 	}
 	if e.action == planner.NotPossible && e.step.Position != nil {
 		p.line("    ", p.dim.paint("-->"), " ", diag.First(positions(same), namedSteps))
@@ -190,12 +262,20 @@ func positions(entries []*entry) []string {
 	return places
 }
 
-// heading begins an entry.
-func heading(symbol string, color style, address string) string {
-	return color.paint(symbol) + " " + Safe(address)
+// heading begins an entry that has no name but its address.
+func (p *palette) heading(symbol string, color style, address string) string {
+	return color.paint(symbol) + " " + p.bold.paint(Safe(address))
 }
 
-// circumstances are what there is to say of an entry behind its address.
+// after is a word after others.
+func after(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "  " + Safe(word)
+}
+
+// circumstances are what there is to say of an entry after its name.
 func (p *printer) circumstances(e *entry) string {
 	if e.isMembership {
 		members := diag.Count(len(e.members), e.noun())
@@ -205,15 +285,7 @@ func (p *printer) circumstances(e *entry) string {
 		command, _, _ := verb(e.action, true)
 		return ": " + command + " " + members
 	}
-	text := ""
-	identifier, name := e.displayNames()
-	if identifier != "" {
-		text += "  " + Safe(identifier)
-	}
-	if name != "" {
-		text += "  " + p.dim.paint(quote(diag.Truncate(name, longText)))
-	}
-	id, why := "", Safe(e.why())
+	text, id, why := "", "", Safe(e.why())
 	if e.step.ID != nil {
 		id = Safe(*e.step.ID)
 	}
@@ -252,9 +324,7 @@ func (p *printer) child(e *entry, more bool, column int) {
 	name := cmp.Or(e.step.Title, e.address.Key())
 	var fields []string
 	for _, c := range e.changes() {
-		if c.after.text != name {
-			fields = append(fields, Safe(c.label())+": "+c.after.inline(false))
-		}
+		fields = append(fields, Safe(c.label())+": "+c.after.inline(false))
 	}
 	text := ""
 	if len(fields) > 0 {
@@ -267,7 +337,7 @@ func (p *printer) child(e *entry, more bool, column int) {
 func (p *printer) unsupported(objects string, entries []*entry) {
 	const few = 5
 	symbol, color := p.symbol(planner.NotPossible)
-	p.line(heading(symbol, color, "this edition of the service has no "+objects+", so these are left out:"))
+	p.line(p.heading(symbol, color, "this edition of the service has no "+objects+", so these are left out:"))
 	for i, e := range entries {
 		if i == few {
 			p.line("    and ", diag.Count(len(entries)-few, "other"))
@@ -335,31 +405,36 @@ func (p *printer) value(v *value, color style) string {
 }
 
 // keptFields shows the fields that are left as somebody changed them on the service, and returns how many objects it leaves out.
-func (p *printer) keptFields(list []keptField) (omitted int) {
-	shown := 0
-	for i := range list {
-		k := &list[i]
-		first := i == 0 || k.address != list[i-1].address
-		switch {
-		case !p.whole && shown == usualEntries && first:
-			omitted++
-			continue
-		case omitted > 0:
-			continue
-		case first:
-			shown++
-			p.line(heading("=", p.dim, string(k.address)))
+func (p *printer) keptFields(blocks *blocks, list []keptField) (omitted int) {
+	objects := gather(list, 1, func(k keptField) (resource.Address, bool) { return k.address, true })
+	for i, fields := range objects {
+		switch i {
+		case 0:
+			blocks.heading(keptTitle)
+		case usualEntries:
+			if !p.whole {
+				return len(objects) - i
+			}
 		}
-		why := "kept, " + Safe(k.remark)
-		if k.form == edited {
-			p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; "+k.differs+" by:)"))
-			p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
-			continue
-		}
-		why += "; " + k.says + " " + k.after.inline(p.whole)
-		p.line(label(k.label(), max(labelColumn, width(k.label())+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
+		blocks.add(func() {
+			p.line(p.heading("=", p.dim, string(fields[0].address)))
+			for i := range fields {
+				p.keptField(&fields[i])
+			}
+		})
 	}
-	return omitted
+	return 0
+}
+
+func (p *printer) keptField(k *keptField) {
+	why := "kept, " + Safe(k.remark)
+	if k.form == edited {
+		p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; "+k.differs+" by:)"))
+		p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
+		return
+	}
+	why += "; " + k.says + " " + k.after.inline(p.whole)
+	p.line(label(k.label(), max(labelColumn, width(k.label())+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
 }
 
 // lines shows the lines of a text or a difference, so many of them at most.

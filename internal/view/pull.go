@@ -43,7 +43,7 @@ func (v *View) Pulled(r Pull) error {
 		r.FormatVersion, r.Files, r.Values, r.NotCompared = FormatVersion, diag.OrEmpty(r.Files), diag.OrEmpty(r.Values), diag.OrEmpty(r.NotCompared)
 		return v.print(stdout, func(p *printer) { p.document(r) })
 	}
-	return v.show(func(p *printer) {
+	_, err := v.show(func(p *printer) {
 		for _, f := range r.Files {
 			if r.DryRun {
 				p.unified(f.Diff)
@@ -63,6 +63,7 @@ func (v *View) Pulled(r Pull) error {
 		}
 		p.line(p.bold.paint(what), notComparedToo(r.NotCompared))
 	})
+	return err
 }
 
 // unified colours a unified diff.

@@ -26,7 +26,7 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 		omitted = omitColumns(columns, widths, v.o.Width)
 		shrink(widths, v.o.Width)
 	}
-	return v.show(func(p *printer) {
+	_, err := v.show(func(p *printer) {
 		for _, text := range above {
 			p.line(Safe(text))
 		}
@@ -35,6 +35,7 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(omitted, ", ") + "; --output json has all"))
 		}
 	})
+	return err
 }
 
 // columnWidths are those of a table whose first row names its columns.

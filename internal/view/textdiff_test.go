@@ -26,7 +26,7 @@ func described(t *testing.T, extent view.Extent, before, after string) string {
 		t.Fatal(err)
 	}
 	_, text, _ := strings.Cut(s.out.String(), "description:")
-	text, _, _ = strings.Cut(text, "Plan:")
+	text, _, _ = strings.Cut(text, "\nPlan:")
 	return text
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,6 @@ type View struct {
 
 	mu   sync.Mutex // held while anything is written
 	live *Progress  // that holds the last line of the terminal; nil = none
-
-	paged bool // the plan went through the pager, which may have left nothing of it on the terminal
 }
 
 // New makes a View.
@@ -84,11 +83,11 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	return p.w.Flush()
 }
 
-// show prints what a command was asked for, through the pager if it is longer than the terminal.
-func (v *View) show(fn func(p *printer)) error {
+// show prints what a command was asked for, through the pager if it is longer than the terminal, and reports whether it is.
+func (v *View) show(fn func(p *printer)) (long bool, err error) {
 	var failed error
-	err := v.print(stdout, func(p *printer) {
-		if v.o.Pager == nil {
+	err = v.print(stdout, func(p *printer) {
+		if !v.o.OutTTY {
 			fn(p)
 			return
 		}
@@ -97,13 +96,13 @@ func (v *View) show(fn func(p *printer)) error {
 		page.w = bufio.NewWriter(&text)
 		fn(&page)
 		_ = page.w.Flush() // a buffer takes everything
-		if strings.Count(text.String(), "\n") < v.o.Height {
-			p.print(text.String())
+		if long = bytes.Count(text.Bytes(), []byte("\n")) >= v.o.Height && v.o.Height > 0; long && v.o.Pager != nil {
+			failed = v.o.Pager(text.Bytes())
 		} else {
-			failed, v.paged = v.o.Pager(text.Bytes()), true
+			p.print(text.String())
 		}
 	})
-	return cmp.Or(failed, err)
+	return long, cmp.Or(failed, err)
 }
 
 func (v *View) printer(to target) *printer {
@@ -158,10 +157,13 @@ func (v *View) Lines(lines ...string) error {
 // ErrNoTerminal means that a question cannot be asked because nobody is there to answer.
 var ErrNoTerminal = errors.New("there is no terminal to ask on")
 
-// Confirm asks on the terminal whether to go ahead with a plan, below its counts if they are not in sight. Only "yes" is yes; the end
-// of the input is no. Without a terminal it returns an error wrapping [ErrNoTerminal].
+// Confirm asks on the terminal whether to go ahead with a plan, below its counts if they are not in sight. "y" is yes, unless something
+// is deleted: then only "yes" is. The end of the input is no. Without a terminal it returns an error wrapping [ErrNoTerminal].
 func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
-	ask := v.printError
+	ask, asked := v.printError, `"y"`
+	if d.Summary.Delete > 0 {
+		asked = `Only "yes"`
+	}
 	switch {
 	case !v.o.InTTY:
 		return false, ErrNoTerminal
@@ -181,23 +183,25 @@ func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 		}
 	}
 	ask(func(p *printer) {
-		if v.paged || !v.o.OutTTY || v.json {
+		if !v.o.OutTTY || v.json {
 			p.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
 		}
-		p.print(p.bold.paint(Safe(question)), ` Only "yes" goes ahead: `)
+		p.line(p.bold.paint(Safe(question)))
+		p.print(asked, " goes ahead: ")
 	})
 	answer, err := readLine(v.o.In)
 	if err != nil {
-		ask(func(p *printer) { p.line() }) // the cursor still stands behind the question
+		ask(func(p *printer) { p.line() }) // the cursor still stands after the question
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		}
 		return false, fmt.Errorf("read the answer: %w", err)
 	}
-	return strings.TrimSpace(answer) == "yes", nil
+	answer = strings.TrimSpace(answer)
+	return answer == "yes" || d.Summary.Delete == 0 && slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), nil
 }
 
-// readLine reads up to a line end and nothing behind it, which is not ours.
+// readLine reads up to a line end and nothing after it, which is not ours.
 func readLine(r io.Reader) (string, error) {
 	const longest = 1024
 	var line []byte

@@ -9,22 +9,36 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
 )
 
-func TestConfirmTakesOnlyYesForYes(t *testing.T) {
+func TestYIsYesUnlessSomethingIsDeleted(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]bool{
-		"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": false,
-		"no\nyes\n": false, strings.Repeat("x", 5000) + "\n": false, strings.Repeat(" ", 5000) + "yes\n": false,
+	type answers map[string]bool
+	for name, tt := range map[string]struct {
+		deletes int
+		asked   string
+		answers answers
+	}{
+		"nothing is deleted":   {0, `"y" goes ahead: `, answers{"y\n": true, "Y\n": true, "yes\n": true, " Yes \r\n": true, "n\n": false, "yy\n": false, "y": false}},
+		"something is deleted": {1, `Only "yes" goes ahead: `, answers{"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "yes": false}},
 	} {
-		s := newScreen(onTerminal, func(o *view.Options) { o.In = strings.NewReader(answer) })
-		got, err := s.Confirm(nil, "Make these changes to\x1b[1m acme?")
-		if err != nil || got != want {
-			t.Errorf("%.20q: got %v, %v", answer, got, err)
+		for _, no := range []string{"\n", "", "no\nyes\n", strings.Repeat("x", 5000) + "\n", strings.Repeat(" ", 5000) + "yes\n"} {
+			tt.answers[no] = false
 		}
-		if prompt := `Make these changes to\x1b[1m acme? Only "yes" goes ahead: `; strings.TrimSuffix(s.err.String(), "\n") != prompt || s.out.Len() > 0 {
-			t.Errorf("%.20q: asked %q", answer, s.err.String())
+		for answer, want := range tt.answers {
+			s := newScreen(onTerminal, func(o *view.Options) { o.In = strings.NewReader(answer) })
+			d := &planfile.Document{Summary: planner.Summary{Delete: tt.deletes}}
+			got, err := s.Confirm(d, "Make these changes to\x1b[1m acme?")
+			if err != nil || got != want {
+				t.Errorf("%s, %.20q: got %v, %v", name, answer, got, err)
+			}
+			prompt := `Make these changes to\x1b[1m acme?` + "\n" + tt.asked
+			if strings.TrimSuffix(s.err.String(), "\n") != prompt || s.out.Len() > 0 {
+				t.Errorf("%s, %.20q: asked %q", name, answer, s.err.String())
+			}
 		}
 	}
 }
@@ -33,7 +47,7 @@ func TestConfirmReadsItsLineOnly(t *testing.T) {
 	t.Parallel()
 	in := strings.NewReader("yes\nrest")
 	s := newScreen(onTerminal, func(o *view.Options) { o.In = in })
-	if ok, err := s.Confirm(nil, "?"); !ok || err != nil {
+	if ok, err := s.Confirm(&planfile.Document{}, "?"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if rest, _ := io.ReadAll(in); string(rest) != "rest" {
@@ -44,11 +58,11 @@ func TestConfirmReadsItsLineOnly(t *testing.T) {
 func TestConfirmNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	s := newScreen(func(o *view.Options) { o.In = strings.NewReader("yes\n") })
-	if ok, err := s.Confirm(nil, "?"); ok || !errors.Is(err, view.ErrNoTerminal) || s.err.Len() > 0 {
+	if ok, err := s.Confirm(&planfile.Document{}, "?"); ok || !errors.Is(err, view.ErrNoTerminal) || s.err.Len() > 0 {
 		t.Errorf("got %v, %v", ok, err)
 	}
 	s = newScreen(onTerminal, func(o *view.Options) { o.In = iotest.ErrReader(io.ErrClosedPipe) })
-	if ok, err := s.Confirm(nil, "?"); ok || !errors.Is(err, io.ErrClosedPipe) {
+	if ok, err := s.Confirm(&planfile.Document{}, "?"); ok || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, %v", ok, err)
 	}
 }

@@ -12,42 +12,55 @@ var (
 	beginnings = regexp.MustCompile(`^(    [^ :]+: +|(ok|warning|problem)  +\S+( \S+)*  +| +([-+~]|-?->) )`)
 	// that switch colours; nothing else in a safe text begins so
 	sequences = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	// a switch of colours, spaces, or what stands between them
+	tokensOfLine = regexp.MustCompile(`\x1b\[[0-9;]*m| +|[^ \x1b]+`)
 )
 
-// wrapped breaks a line that is wider than the terminal, between words or behind a wide character. A word that is wider than
-// that by itself, such as an address, is left to the terminal: so it can be copied.
+// wrapped breaks a line that is wider than the terminal, between words or after a wide character. A word that no line holds, such as
+// an address, is broken after a slash, or where the line ends.
 func wrapped(text string, columns int) string {
 	if len(text) <= columns {
 		return text
 	}
 	indent := hanging(sequences.ReplaceAllString(text, ""), columns)
 	var b strings.Builder
-	at, gap, color, breakable := 0, 0, "", false
-	between := "" // spaces, and switches of colours
-	for _, piece := range pieces(text) {
-		if piece[0] == ' ' || piece[0] == '\x1b' {
-			if between += piece; piece[0] == ' ' {
-				gap, breakable = gap+len(piece), at > 0
-			}
+	at, color := 0, ""
+	gap, between := 0, "" // spaces before the next word, and those with switches of colours
+	tokens := tokensOfLine.FindAllString(text, -1)
+	for i, token := range tokens {
+		switch {
+		case token[0] == '\x1b':
+			between += token
+			continue
+		case token[0] == ' ' && at == 0:
+			token = token[:min(len(token), columns/2)]
+			fallthrough
+		case token[0] == ' ':
+			gap, between = gap+len(token), between+token
 			continue
 		}
-		w := width(piece)
-		wide := w > 1 && len(piece) > w
-		if at+gap+w > columns && indent+w <= columns && (breakable || wide) && at > indent {
-			if color != "" {
-				b.WriteString("\x1b[0m")
+		parts := partsOf(token, columns-indent)
+		for k, part := range parts {
+			room := width(part)
+			if k == 0 && gap > 0 && len(parts) == 1 {
+				room = wordWidth(tokens[i:])
 			}
-			b.WriteString("\n" + blanks(indent) + color)
-			at, gap, between = indent, 0, strings.ReplaceAll(between, " ", "")
-		}
-		b.WriteString(between + piece)
-		at += gap + w
-		if last := strings.LastIndexByte(between, '\x1b'); last >= 0 {
-			if color = sequences.FindString(between[last:]); strings.HasPrefix(color, "\x1b[0") || strings.HasPrefix(color, "\x1b[22") {
-				color = ""
+			if at+gap+room > columns && at+gap > indent && (room <= columns-indent || at+gap+width(part) > columns) {
+				if color != "" {
+					b.WriteString("\x1b[0m")
+				}
+				b.WriteString("\n" + blanks(indent) + color)
+				at, gap, between = indent, 0, strings.ReplaceAll(between, " ", "")
 			}
+			b.WriteString(between + part)
+			at += gap + width(part)
+			if last := strings.LastIndexByte(between, '\x1b'); last >= 0 {
+				if color = sequences.FindString(between[last:]); strings.HasPrefix(color, "\x1b[0") || strings.HasPrefix(color, "\x1b[22") {
+					color = ""
+				}
+			}
+			gap, between = 0, ""
 		}
-		gap, between, breakable = 0, "", wide
 	}
 	return b.String() + between
 }
@@ -58,31 +71,47 @@ func hanging(text string, columns int) int {
 		return len(beginning)
 	}
 	if margin := len(text) - len(strings.TrimLeft(text, " ")); margin > 0 {
-		return margin
+		return min(margin, columns/2)
 	}
-	return 4
+	return min(4, columns/2)
 }
 
-// pieces are the parts of a line that are not broken: switches of colours, spaces, wide characters, and what stands between them.
-func pieces(text string) []string {
-	var all []string
-	for text != "" {
-		end := 0
-		if text[0] == '\x1b' {
-			end = sequences.FindStringIndex(text)[1]
-		} else if end = len(text) - len(strings.TrimLeft(text, " ")); end == 0 {
-			for rest := text; rest != "" && rest[0] != ' ' && rest[0] != '\x1b'; {
-				cluster, _, w, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
-				if w > 1 && end > 0 {
-					break
-				}
-				end += len(cluster)
-				if rest = rest[len(cluster):]; w > 1 {
-					break
-				}
-			}
+// wordWidth returns the width of the word that a list of tokens begins with.
+func wordWidth(tokens []string) (columns int) {
+	for _, token := range tokens {
+		if token[0] == ' ' {
+			break
 		}
-		all, text = append(all, text[:end]), text[end:]
+		if token[0] != '\x1b' {
+			columns += width(token)
+		}
 	}
-	return all
+	return columns
+}
+
+// partsOf returns the parts of a word that can stand on lines of their own, none of them wider than a line: each wide character is
+// one, and in a word that no line holds, what ends with a slash.
+func partsOf(word string, columns int) (parts []string) {
+	if len(word) <= columns {
+		return []string{word}
+	}
+	tooLong, begin, at, used := width(word) > columns, 0, 0, 0
+	flush := func() {
+		if at > begin {
+			parts = append(parts, word[begin:at])
+		}
+		begin, used = at, 0
+	}
+	for rest := word; rest != ""; {
+		cluster, after, w, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
+		if w > 1 || used+w > columns {
+			flush()
+		}
+		rest, at, used = after, at+len(cluster), used+w
+		if w > 1 || tooLong && cluster == "/" && !strings.HasPrefix(rest, "/") {
+			flush()
+		}
+	}
+	flush()
+	return parts
 }

@@ -3,7 +3,7 @@
   if (!form) return;
   const { project, kind, action, text, open } = form.elements, filters = { action, kind, project, text };
   const rows = [...document.querySelectorAll("[data-project]")], steps = [...document.querySelectorAll(".step")];
-  const sections = [...document.querySelectorAll("section")], links = [...document.querySelectorAll("a[href^='#']")];
+  const groups = [...document.querySelectorAll("section, .group")], links = [...document.querySelectorAll("a[href^='#']")];
   const texts = new Map(), count = document.querySelector("output"), number = new Intl.NumberFormat("en");
   const textOf = (element) => {
     if (element && !texts.has(element)) texts.set(element, element.textContent.toLowerCase());
@@ -36,7 +36,10 @@
         size.textContent = n === all ? number.format(all) : `${number.format(n)} of ${number.format(all)}`;
       }
     }
-    for (const section of sections) section.hidden = !section.querySelector(".step:not([hidden])");
+    for (const group of groups) {
+      group.hidden = !group.querySelector(".step:not([hidden])");
+      if (group.matches(".rows")) group.open = shown < rows.length;
+    }
     const all = `${number.format(rows.length)} ${rows.length === 1 ? "step" : "steps"}`;
     count.textContent = shown === rows.length ? all : `${number.format(shown)} of ${all}`;
     label();
@@ -82,10 +85,14 @@
   });
   open.addEventListener("click", () => {
     const opens = open.textContent === "open all";
-    for (const step of steps) if (step.matches("details:not([hidden])")) step.open = opens;
+    for (const part of [...steps, ...groups]) if (part.matches("details:not([hidden])")) part.open = opens;
     label();
   });
-  document.addEventListener("toggle", (event) => event.target.matches(".step") && label(), true);
+  let frame = 0; // one look at the page for all that open together
+  document.addEventListener("toggle", () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(label);
+  }, true);
   form.hidden = false;
   follow();
 })();

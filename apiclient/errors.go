@@ -172,9 +172,9 @@ func (e *Error) TooSlow() bool {
 	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
 }
 
-// Over reports whether the request was certainly finished when the answer came, so that it cannot take effect later. A gateway that gives
+// Finished reports whether the request was certainly finished when the answer came, so that it cannot take effect later. A gateway that gives
 // up waiting answers late, or says so.
-func (e *Error) Over() bool {
+func (e *Error) Finished() bool {
 	const gatewayWaits = 5 * time.Second
 	return e.Status != 0 && !e.TooSlow() && e.Took < gatewayWaits
 }

@@ -106,7 +106,7 @@ func (r *retries) timeLeft() time.Duration {
 // count adds a failed attempt, and completes its error.
 func (r *retries) count(err *Error) {
 	r.attempts++
-	if r.call.op.Writes() && err.Effect == UnknownEffect && !err.Over() {
+	if r.call.op.Writes() && err.Effect == UnknownEffect && !err.Finished() {
 		r.c.open.Store(time.Now().UnixNano())
 	}
 	r.effect = max(r.effect, err.Effect)

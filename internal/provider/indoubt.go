@@ -85,7 +85,7 @@ func (s *Service) recordLost(step *planner.Step, cause error) *lostCreate {
 	}
 	u.attempts++
 	tries := 0
-	if e, ok := errors.AsType[*apiclient.Error](cause); ok && e.Over() {
+	if e, ok := errors.AsType[*apiclient.Error](cause); ok && e.Finished() {
 		u.answered++
 		tries = u.answered
 	}

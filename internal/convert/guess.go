@@ -295,6 +295,7 @@ func guessLink(name string) string {
 // guessNames guesses priorities, types, links and fields.
 func guessNames(f *mapping.File, issues []*Issue) {
 	priorities, types, links, fields, noise := tally{}, tally{}, tally{}, tally{}, map[string]bool{}
+	held := map[string]tally{}           // values of fields
 	said := map[string]map[bool]string{} // of types of links: what they say outward and inward
 	for _, i := range issues {
 		priorities[i.Priority]++
@@ -309,7 +310,10 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		}
 		for _, field := range i.Fields {
 			if _, seen := fields[field.Name]; !seen {
-				noise[field.Name] = true
+				noise[field.Name], held[field.Name] = true, tally{}
+			}
+			if value := diag.Truncate(diag.OneLine(plainName(field.Value)), 30); len(held[field.Name]) < 100 || held[field.Name][value] > 0 {
+				held[field.Name][value]++
 			}
 			fields[field.Name]++
 			noise[field.Name] = noise[field.Name] && field.Noise
@@ -342,8 +346,13 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		}
 		f.Add("links", name, guessLink(name), comment)
 	})
-	fields.each(never, func(name string, _ int) {
-		comment, to := guessed, "text"
+	fields.each(never, func(name string, items int) {
+		comment, to := guessed+"; in "+diag.Count(items, "item"), "text"
+		held[name].each(never, func(value string, n int) { // the most frequent comes first
+			if n > 1 && !strings.Contains(comment, " value") {
+				comment += ", " + diag.Count(len(held[name]), "value") + ": " + value + " " + strconv.Itoa(n)
+			}
+		})
 		switch words.Guess("field", mapping.Fold(name)) {
 		case estimatePoint:
 			comment += "; estimate_point makes it the estimate of the item"

@@ -101,3 +101,20 @@ func TestGroupsOfOneNameStayApart(t *testing.T) {
 		})
 	}
 }
+
+// TestAFieldSaysWhatToDecideOn: the mapping says how many items have a value, how many values there are, and which is there most often.
+func TestAFieldSaysWhatToDecideOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\ncolumns: {Flag: text, Note: text}\n"})
+	must(t, dir, inline(t, "t.csv", "Key,Title,Flag,Note\nA-1,One,FALSE,x\nA-2,Two,FALSE,\nA-3,Three,TRUE,y\nA-4,,,\n"), nil)
+	all := contents(t, dir)
+	for _, want := range []string{"Flag: text # guessed; in 3 items, 2 values: FALSE 2\n", "Note: text # guessed; in 2 items\n"} {
+		if !strings.Contains(all["mapping.yaml"], want) {
+			t.Errorf("no %q in\n%s", want, all["mapping.yaml"])
+		}
+	}
+	if want := `1 line with nothing but the key skipped: "A-4"`; !strings.Contains(all["report.md"], want) {
+		t.Errorf("no %q in\n%s", want, all["report.md"])
+	}
+}

@@ -160,6 +160,11 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"number": 2, "title": "Two", "state": "OPEN", "url": "https://github.com/o/r/pull/2"}], "pageInfo": {"hasNextPage": false}}}}`,
 			want: []string{"name: One", "text: a reply"}, not: []string{"Two"}, note: "comments-not-exported",
 		},
+		"Trello: bold beside signs that are no letters": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
+				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l", "desc": "名**「引用」**名 and **名(x)**名, **b**, ` + "`**「c」**名`" + `, 2 ** 3 ** 4"}]}`,
+			want: []string{"名<strong>「引用」</strong>名 and <strong>名(x)</strong>名, **b**, `**「c」**名`, 2 ** 3 ** 4"},
+		},
 		"Bugzilla: what was not done is cancelled": {
 			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
 			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",

@@ -135,6 +135,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"an ID of Asana out of a sheet": {"Task ID,Name,Section/Column\n1.21143E+15,a,b\n", "asana", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
 		"a parent out of a sheet":       {"Task ID,Task Name,Parent ID\nA,a,1.2E+9\n", "clickup", "FILE:2: the parent 1.2E+9 is no whole number", "spreadsheet"},
 		"another tracker":               {"Task ID,Task Name\nA,a\n", "asana", "FILE:1: it is clickup, not asana", "planform convert clickup"},
+		"a separator that is not known": {"Key^Title\nA-1^One\n", "csv", "FILE:1: the header has none of the expected columns", "commas, semicolons or tabs"},
 		"Redmine in German":             {"#;Projekt;Thema\n1;a;b\n", "redmine", "FILE:1: the header has none of the expected columns", "columns:"},
 		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""},                                                   //nolint:misspell // GitLab's word
 		"a record that is no note":      {`[{"noteable_iid": 1, "body": "x"}, {"body": "y", "system": false}]`, "gitlab", "FILE:1: the row has no column, which is the key", ""}, //nolint:misspell // likewise

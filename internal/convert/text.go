@@ -50,7 +50,10 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			text = plain(c.clean(i, t.Body))
 			break
 		}
-		text = markup.HardBreaks(c.tags(t.Body, i))
+		if text = c.tags(t.Body, i); !c.format.HTML { // what follows GitHub's rules has no such marks
+			text = markup.Bold(text)
+		}
+		text = markup.HardBreaks(text)
 	case CommonMark:
 		text = c.tags(t.Body, i)
 	}

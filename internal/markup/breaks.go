@@ -51,3 +51,39 @@ func HardBreaks(markdown string) string {
 	}
 	return b.String() + markdown[at:]
 }
+
+// Bold returns a text in which pairs of ** that CommonMark leaves as they are, since they stand between a letter and a sign such as 「, are
+// what they are elsewhere.
+func Bold(markdown string) string {
+	if !strings.Contains(markdown, "**") || isExcessive(markdown) {
+		return markdown
+	}
+	var marks []int // places of ** within text
+	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			for at := n.Segment.Start; entering && at < n.Segment.Stop; at++ {
+				if strings.HasPrefix(markdown[at:n.Segment.Stop], "**") {
+					marks = append(marks, at)
+					at++
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	var b strings.Builder
+	last := 0
+	for n := 0; n+1 < len(marks); n++ {
+		begin, end := marks[n], marks[n+1]
+		inner := markdown[begin+2 : end]
+		if inner != strings.Trim(inner, " \t\n*") || inner == "" || strings.Contains(inner, "\n") || begin > 0 && strings.ContainsRune(`\*`, rune(markdown[begin-1])) {
+			continue
+		}
+		b.WriteString(markdown[last:begin] + "<strong>" + inner + "</strong>")
+		last = end + 2
+		n++
+	}
+	return b.String() + markdown[last:]
+}

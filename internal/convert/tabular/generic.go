@@ -14,7 +14,7 @@ import (
 func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
-		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Unsaid,
+		Name: kind, Tracker: "the export", How: "the first line of a table names its columns, with commas, semicolons or tabs between", Markup: convert.Unsaid,
 		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
 		detects: func(b *beginning, name string) (string, bool) {
 			if b.records != (kind == "jsonl") || !b.records && (kind == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		return err
 	}
 	defer s.in.Close() //nolint:errcheck // it was only read
-	skipped, left := 0, map[string]int{}
+	skipped, bare, left := 0, []string{}, map[string]int{}
 	err = s.rows(ctx, func(row table.Row) error {
 		c := &Cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
 		if c.One(commentOf) != "" {
@@ -121,6 +122,9 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		if row.Filled() == 1 && (c.One("key") == "" || len(s.fields["name"]) > 0) { // such as "Generated at ..."
 			if skipped++; e.second {
 				e.leave(c)
+			}
+			if key := c.One("key"); key != "" {
+				bare = append(bare, strconv.Quote(diag.Truncate(key, 40)))
 			}
 			return nil
 		}
@@ -145,7 +149,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		return err
 	})
 	if err == nil && e.second {
-		e.notes(s, skipped, left)
+		e.notes(s, skipped, bare, left)
 	}
 	return err
 }
@@ -172,7 +176,7 @@ type leftError string
 func (e leftError) Error() string { return string(e) }
 
 // notes says what is special about a file.
-func (e *export) notes(s *sheet, skipped int, left map[string]int) {
+func (e *export) notes(s *sheet, skipped int, bare []string, left map[string]int) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {
 			e.to.Note(kind, s.name+": "+fmt.Sprintf(format, args...))
@@ -185,7 +189,8 @@ func (e *export) notes(s *sheet, skipped int, left map[string]int) {
 	if e.Limit > 0 && rows == e.Limit {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
-	note(skipped, "rows-skipped", "%s without a key skipped", diag.Count(skipped, "line"))
+	note(skipped-len(bare), "rows-skipped", "%s without a key skipped", diag.Count(skipped-len(bare), "line"))
+	note(len(bare), "rows-skipped", "%s with nothing but the key skipped: %s", diag.Count(len(bare), "line"), diag.First(bare, 5))
 	for _, why := range slices.Sorted(maps.Keys(left)) {
 		note(left[why], "rows-left-out", "%s left out: %s", diag.Count(left[why], "row"), why)
 	}

@@ -207,7 +207,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	for _, s := range b.memberships.sets {
 		prior, _ := s.recorded()
 		for _, e := range s.wanted {
-			if e.verdict.noteFound && s.known && s.container.ID != "" && !prior.has(e.id) {
+			if e.verdict.noteFound && s.hasList && s.container.ID != "" && !prior.has(e.id) {
 				b.join(joined, s, e, left)
 			}
 		}

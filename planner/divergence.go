@@ -216,7 +216,7 @@ func (di *divergences) findExtraMembers() {
 		}
 	}
 	for _, set := range di.memberships.sets {
-		if set.known {
+		if set.hasList {
 			add(set.kind, set.container, set.list.ids())
 		}
 	}

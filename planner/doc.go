@@ -23,7 +23,7 @@
 //	records       memberships of the state, and what open requests did      settle_members.go
 //	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go
 //	memberships   who is wanted in which container, and who is in it        members_sets.go, members_containers.go, members_list.go, members_read.go
-//	decisions     what becomes of each edge                                 members_edges.go, members_decide.go, members_look.go, members_drift.go
+//	decisions     what becomes of each edge                                 members_edges.go, members_decide.go, members_where.go, members_drift.go
 //	nonMembers    whom fields name although they are no members             outsiders.go
 //	divergences   what people changed, for the manifests                    divergence.go
 //	claims        who has the names and marks that the service takes once   identity_claims.go

@@ -21,7 +21,7 @@ type decisions struct {
 	sets    map[edge]*memberSet // without the member
 	deleted map[serviceID]bool
 	where   map[edge][]Container // without the container: those that were seen to have the member
-	looked  map[edge]bool        // without the member: containers that were read for where
+	wasRead map[edge]bool        // without the member: containers that were read for where
 
 	drifts    []*fieldDrift
 	drifted   map[*resource.Value]*fieldDrift
@@ -34,7 +34,7 @@ type decisions struct {
 func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 	de := &decisions{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, records: memberships.records, orphans: orphans,
-		sets: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, looked: map[edge]bool{},
+		sets: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, wasRead: map[edge]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
 	}
 	de.records.settle(memberships.wanted, orphans.hasVanished)
@@ -55,7 +55,7 @@ func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 		}
 	}
 	de.service.each(len(read), func(i int) { memberships.readMembers(read[i]) })
-	de.lookElsewhere()
+	de.findContainers()
 	if ends {
 		de.addShown()
 	}
@@ -269,7 +269,7 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 
 // sighting returns what the service shows of an edge.
 func (s *memberSet) sighting(e *member) sighting {
-	usable := s.known || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
+	usable := s.hasList || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
 	switch {
 	case usable && s.list.has(e.id):
 		return shownIn
@@ -288,7 +288,7 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 		return s.record.record.standing(e.id)
 	}
 	switch {
-	case !s.known && !s.isIn(e), s.known && de.inDoubt(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
+	case !s.hasList && !s.isIn(e), s.hasList && de.mayStillMove(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
 		return noRecord
 	case de.in.Pull && len(de.in.Prior) == 0: // whose change it is, nothing tells
 		return foundThere
@@ -303,9 +303,9 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 	return other.record.standing(s.container.ID)
 }
 
-// inDoubt reports whether a request of an earlier run may still move a member into the container of a record, or out of it.
-func (de *decisions) inDoubt(r *memberRecord, kind *resource.Kind, id string) bool {
-	return de.records.inDoubt(r, kind, id, de.where[edge{kind: kind.Name, member: id}])
+// mayStillMove reports whether a request of an earlier run may still move a member into the container of a record, or out of it.
+func (de *decisions) mayStillMove(r *memberRecord, kind *resource.Kind, id string) bool {
+	return de.records.mayStillMove(r, kind, id, de.where[edge{kind: kind.Name, member: id}])
 }
 
 // wasMoved reports whether people took a member out of a container: the state has the member in one that was read, and it is not there.
@@ -313,10 +313,10 @@ func (de *decisions) inDoubt(r *memberRecord, kind *resource.Kind, id string) bo
 func (de *decisions) wasMoved(s *memberSet, id string) bool {
 	of := edge{kind: s.kind.Name, member: id}
 	isGone := func(container string) bool {
-		return de.looked[edge{kind: s.kind.Name, container: container}] &&
+		return de.wasRead[edge{kind: s.kind.Name, container: container}] &&
 			!slices.ContainsFunc(de.where[of], func(c Container) bool { return c.ID == container })
 	}
-	if de.inDoubt(s.record, s.kind, id) {
+	if de.mayStillMove(s.record, s.kind, id) {
 		return false
 	}
 	if de.in.Deletes != nil {
@@ -325,7 +325,7 @@ func (de *decisions) wasMoved(s *memberSet, id string) bool {
 	}
 	return slices.ContainsFunc(de.records.byMember[of], func(r *memberRecord) bool {
 		c, _ := de.refs.containerAt(r.container)
-		return r.at != s.record.at && isGone(c.ID) && !de.inDoubt(r, s.kind, id)
+		return r.at != s.record.at && isGone(c.ID) && !de.mayStillMove(r, s.kind, id)
 	})
 }
 

@@ -12,11 +12,11 @@ func (me *memberships) readMembers(s *memberSet) {
 	mayBeIn := func(e *member) bool { return e.id != "" && !e.declaredByInverse }
 	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || me.objects.states[s.object].presence == exists) {
 		s.gap = me.whyNotRead(s)
-		s.known = s.gap.why == ""
+		s.hasList = s.gap.why == ""
 	}
-	if s.known || len(s.unwanted) > 0 {
+	if s.hasList || len(s.unwanted) > 0 {
 		s.list = listMembers(me.analysis, s.kind, s.params)
-		s.known = s.known && s.list.state == listed
+		s.hasList = s.hasList && s.list.state == listed
 	}
 	if len(s.wanted) == 0 {
 		return
@@ -46,7 +46,7 @@ func (me *memberships) whyNotRead(s *memberSet) gapReason {
 // findOtherRelations finds members that have another relation to the object already: the service keeps one relation between two objects,
 // and ignores a second without an error.
 func (me *memberships) findOtherRelations(s *memberSet) {
-	if s.kind.Membership.Inverse == "" || !s.known {
+	if s.kind.Membership.Inverse == "" || !s.hasList {
 		return
 	}
 	own, _ := me.objects.op(s.kind, resource.ListMembers)
@@ -75,7 +75,7 @@ func (me *memberships) findOtherRelations(s *memberSet) {
 func (me *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	rows, a := s.list.rows[e.id], s.kind.Membership.Attribute
 	switch {
-	case !s.known || !s.list.has(e.id):
+	case !s.hasList || !s.list.has(e.id):
 		return nil
 	case a.Words == nil:
 		return rows[len(rows)-1]
@@ -131,6 +131,6 @@ func (me *memberships) findSelf(s *memberSet) {
 		return
 	}
 	if s.self = me.snapshot.self(me.objects.kind(s.kind.Membership.Member)); s.self != "" && created {
-		s.known, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Codes[len(a.Codes)-1]}}}
+		s.hasList, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Codes[len(a.Codes)-1]}}}
 	}
 }

@@ -42,7 +42,7 @@ type memberSet struct {
 	unwanted []*member // those that would end if the service showed them
 
 	list      memberList
-	known     bool      // the list tells about the wanted edges
+	hasList   bool      // the list tells about the wanted edges
 	gap       gapReason // why not
 	self      string    // ID of the credential's own user, if somebody may get less than the most
 	forgotten []string  // members that the state is to forget, since they are not in the container any more
@@ -284,7 +284,7 @@ func (s *memberSet) isIn(e *member) bool {
 	switch {
 	case e.declaredByInverse:
 		return true
-	case s.known:
+	case s.hasList:
 		return s.list.has(e.id)
 	}
 	prior, _ := s.recorded()

@@ -59,7 +59,7 @@ func (ms *memberSteps) leaveAlone(s *memberSet) {
 		why = leftDeleted
 	}
 	for _, e := range s.wanted {
-		if !s.known || !s.isIn(e) {
+		if !s.hasList || !s.isIn(e) {
 			ms.gaps.add(e.by.object, path, path, why)
 		}
 	}
@@ -218,7 +218,7 @@ func (ms *memberSteps) changeAttributes(s *memberSet) {
 		return
 	}
 	for _, e := range s.wanted {
-		if e.verdict.gap && s.known {
+		if e.verdict.gap && s.hasList {
 			ms.gaps.add(s.container.Object, s.kind.Membership.Path(), a.Name+"s of members", gapReason{why: "the service does not show them"})
 		}
 		if e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e) {

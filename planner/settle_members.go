@@ -27,11 +27,11 @@ type memberRecords struct {
 	refs     *references
 	all      []*memberRecord // in the order of their addresses
 	byMember map[edge][]*memberRecord
-	doubted  map[edge]bool // members whom an intent names; if a member can be in one container only, without the container
+	named    map[edge]bool // members whom an intent names; if a member can be in one container only, without the container
 }
 
 func newMemberRecords(refs *references) *memberRecords {
-	mr := &memberRecords{analysis: refs.analysis, refs: refs, byMember: map[edge][]*memberRecord{}, doubted: map[edge]bool{}}
+	mr := &memberRecords{analysis: refs.analysis, refs: refs, byMember: map[edge][]*memberRecord{}, named: map[edge]bool{}}
 	for _, at := range slices.Sorted(maps.Keys(mr.in.Prior)) {
 		container, kind, _, ok := at.ParseMembership()
 		if !ok {
@@ -46,8 +46,8 @@ func newMemberRecords(refs *references) *memberRecords {
 		}
 		for _, id := range mr.namedByIntent(r) {
 			of := edge{kind.Name, string(at), id}
-			if mr.doubted[of] = true; kind.Membership.Exclusive {
-				mr.doubted[edge{kind: kind.Name, member: id}] = true
+			if mr.named[of] = true; kind.Membership.Exclusive {
+				mr.named[edge{kind: kind.Name, member: id}] = true
 			}
 		}
 	}
@@ -114,10 +114,10 @@ func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
 	return mr.refs.membersOf(r.intent)
 }
 
-// inDoubt reports whether a request of an earlier run may still move a member into the container of a record, or out of it. in has the
+// mayStillMove reports whether a request of an earlier run may still move a member into the container of a record, or out of it. in has the
 // containers that were seen to have the member.
-func (mr *memberRecords) inDoubt(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
-	return mr.doubted[edge{kind.Name, string(r.at), id}] || mr.doubted[edge{kind: kind.Name, member: id}] || r.late ||
+func (mr *memberRecords) mayStillMove(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
+	return mr.named[edge{kind.Name, string(r.at), id}] || mr.named[edge{kind: kind.Name, member: id}] || r.late ||
 		slices.ContainsFunc(in, func(c Container) bool { return mr.recordOf(kind, c.Address).late })
 }
 

@@ -146,7 +146,7 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 func (w *warnings) inTwoContainers() {
 	first := map[serviceID]*memberSet{}
 	for _, s := range w.memberships.sets {
-		if !s.known || !s.kind.Membership.Exclusive {
+		if !s.hasList || !s.kind.Membership.Exclusive {
 			continue
 		}
 		for _, id := range s.list.ids() {

@@ -6,12 +6,12 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// lookElsewhere finds the containers of each object whose field is null, and of each object that is not in the one container that it is to
+// findContainers finds the containers of each object whose field is null, and of each object that is not in the one container that it is to
 // be in: among the containers that were read, then in those where the state has the object, then in all.
-func (de *decisions) lookElsewhere() {
+func (de *decisions) findContainers() {
 	seeRead := sync.OnceFunc(func() {
 		for _, s := range de.memberships.sets {
-			if s.known && s.kind.Membership.On != s.kind.Membership.Container {
+			if s.hasList && s.kind.Membership.On != s.kind.Membership.Container {
 				de.see(s.kind, s.container, s.list)
 			}
 		}
@@ -51,7 +51,7 @@ func (de *decisions) lookElsewhere() {
 			seeRead()
 			of, path := edge{kind: s.kind.Name, member: e.id}, s.kind.Membership.Path()
 			for _, r := range de.records.byMember[of] { // most are where they were
-				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.looked[edge{kind: s.kind.Name, container: c.ID}] {
+				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.wasRead[edge{kind: s.kind.Name, container: c.ID}] {
 					de.see(s.kind, c, listMembers(de.analysis, s.kind, params))
 				}
 			}
@@ -65,10 +65,10 @@ func (de *decisions) lookElsewhere() {
 // see notes the members of a container.
 func (de *decisions) see(kind *resource.Kind, c Container, list memberList) {
 	at := edge{kind: kind.Name, container: c.ID}
-	if list.state != listed || de.looked[at] {
+	if list.state != listed || de.wasRead[at] {
 		return
 	}
-	de.looked[at] = true
+	de.wasRead[at] = true
 	for _, id := range list.ids() {
 		of := edge{kind: kind.Name, member: id}
 		de.where[of] = append(de.where[of], c)

@@ -21,7 +21,7 @@
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
 //	records       memberships of the state, and what open requests did      settle_members.go
-//	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go
+//	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
 //	memberships   who is wanted in which container, and who is in it        members_sets.go, members_containers.go, members_list.go, members_read.go
 //	decisions     what becomes of each edge                                 members_edges.go, members_decide.go, members_where.go, members_drift.go
 //	nonMembers    whom fields name although they are no members             outsiders.go

@@ -38,6 +38,7 @@ type orphan struct {
 	info     *kindInfo
 	delete   *resource.Operation // nil = not offered
 	parent   *orphan             // the object that it lives in, if that is an orphan too
+	depth    int                 // number of orphans that it lives in
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	row      resource.Row        // nil = not read
 	decision decision
@@ -187,14 +188,10 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 // levels groups the orphans by the number of orphans that they are in, outermost first.
 func (or *orphans) levels() (levels [][]*orphan) {
 	for _, l := range or.list {
-		depth := 0
-		for up := l.parent; up != nil; up = up.parent {
-			depth++
-		}
-		for len(levels) <= depth {
+		if l.depth == len(levels) {
 			levels = append(levels, nil)
 		}
-		levels[depth] = append(levels[depth], l)
+		levels[l.depth] = append(levels[l.depth], l)
 	}
 	return levels
 }
@@ -356,7 +353,7 @@ func (or *orphans) locate(l *orphan) {
 		l.params[k.Param] = r.ID
 	}
 	if l.parent != nil {
-		l.parent.looked = true
+		l.parent.looked, l.depth = true, l.parent.depth+1
 	}
 	if r, ok := l.info.listRead(l.params); ok {
 		or.listSizes[r.Path]++

@@ -171,7 +171,12 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 	cmd.Action = func(c *cli.Context) error {
 		if word := c.Args().First(); word != "" {
-			return usageError{text: "unknown command " + name + " " + word, hint: diag.OneOf(word, names(cmd.Subcommands))}
+			const few = 20 // commands that are named in one line
+			hint := diag.OneOf(word, names(cmd.Subcommands))
+			if len(cmd.Subcommands) > few {
+				hint = cmp.Or(diag.DidYouMean(word, names(cmd.Subcommands)), name+" --help lists the commands")
+			}
+			return usageError{text: "unknown command " + name + " " + word, hint: hint}
 		}
 		return showHelp(p, nil, cmd, name)
 	}

@@ -11,8 +11,9 @@
 //   - Messages are lower case and without a full stop; the sentences that close
 //     a plan or a result are sentences. A message says what is wrong, the
 //     indented lines below it say where and what to do.
-//   - A place in a manifest is written file:line:column, in one piece, so that a
-//     terminal or an editor can open it.
+//   - A place in a manifest is written file:line:column, in one piece where a line
+//     holds it, so that a terminal or an editor can open it. No line is wider than
+//     the terminal.
 //   - Whatever came from a manifest or from the service passes through [Safe], so
 //     that it can neither move the cursor nor fake a line nor hide itself.
 //   - Colour says nothing that the text does not say too. It is decided once,
@@ -23,14 +24,14 @@
 //     takes it away first and puts it back after. A log gets the line every half a
 //     minute, so that it grows slowly and a CI system sees the run alive; the steps
 //     are in the plan, and in the result with --full.
-//   - Only a line that reads "yes" is a yes.
+//   - "y" is a yes; if something is deleted, only "yes" is.
 //   - The same input gives the same bytes.
 //
 // # Plans
 //
-// A plan is shown from its document ([planfile.Document]), whether it was just made or is read from a file. model.go
-// decides what there is to say: which steps are one entry, what people have to see of a change, what stands beside the
-// steps. How that looks is for a format; format.go lists them.
+// A plan is shown from its document ([planfile.Document]), whether it was just made or is read from a file. model.go and
+// groups.go decide what there is to say: which steps are one entry, in which project they stand, what people have to see of a
+// change, what stands beside the steps. How that looks is for a format; format.go lists them.
 //
 // # JSON, format version 1
 //

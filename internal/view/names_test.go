@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,6 +146,19 @@ Project ops
 Plan:`
 	if text := shownIn(t, "text", &b.Plan, nil); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+func TestAProjectOfWhichNothingIsShownHasNoHeading(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	for _, project := range []string{"web", "ops"} {
+		for i := range 100 {
+			b.create(object("label", project+strconv.Itoa(i), object("project", project, nil), "name", "Label "+strconv.Itoa(i)))
+		}
+	}
+	if text := shownIn(t, "text", &b.Plan, nil); strings.Contains(text, "Project ops") || !strings.Contains(text, "Project web\n") {
+		t.Error(text)
 	}
 }
 

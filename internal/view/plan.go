@@ -113,7 +113,7 @@ func (p *printer) entries(plan *shownPlan) {
 	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld()) })
 	blocks := &blocks{printer: p}
 	for _, project := range plan.byProject(p.groups(listed)) {
-		blocks.heading(project.title(Safe))
+		blocks.title = project.title(Safe)
 		for _, same := range project.groups {
 			action := same[0].action
 			if !p.whole && action != planner.Delete && shown[action] == usualEntries {
@@ -127,14 +127,14 @@ func (p *printer) entries(plan *shownPlan) {
 	unsupported := func(e *entry) (string, bool) { return e.step.Unsupported, true }
 	for i, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld()) }), 1, unsupported) {
 		if i == 0 {
-			blocks.heading("Left out")
+			blocks.title = "Left out"
 		}
 		blocks.add(func() { p.unsupported(same[0].step.Unsupported, same) })
 	}
 	kept := p.keptFields(blocks, plan.keptFields())
 	for i, c := range plan.shownStateChanges() {
 		if i == 0 {
-			blocks.heading(stateChangesTitle)
+			blocks.title = stateChangesTitle
 		}
 		blocks.add(func() { p.line(p.heading("*", p.dim, string(c.From)), ": ", Safe(c.Why)) })
 	}
@@ -143,6 +143,7 @@ func (p *printer) entries(plan *shownPlan) {
 		parts = append(parts, count{omitted[a], actionWord(a)})
 	}
 	text := counts(append(parts, count{kept, "kept as on the service"})...)
+	blocks.title = ""
 	if n := len(plan.choose((*entry).isOld)); n > 0 && !p.whole {
 		blocks.end()
 		blocks.add(func() {
@@ -161,7 +162,8 @@ type blocks struct {
 	*printer
 
 	text  bytes.Buffer
-	above int // lines of the block above; 0 = there is none
+	title string // of the blocks that follow; "" = it is printed, or they need none
+	above int    // lines of the block above; 0 = there is none
 }
 
 // add prints a block.
@@ -172,20 +174,17 @@ func (b *blocks) add(show func()) {
 	show()
 	_ = b.w.Flush() // a buffer takes everything
 	b.w = out
+	if b.title != "" {
+		b.end()
+		b.line(b.bold.paint(b.title))
+		b.title = ""
+	}
 	lines := bytes.Count(b.text.Bytes(), []byte("\n"))
 	if b.above > 1 || b.above == 1 && lines > 1 {
 		b.line()
 	}
 	b.print(b.text.String())
 	b.above = lines
-}
-
-// heading prints a heading above the blocks that follow; "" = they need none.
-func (b *blocks) heading(text string) {
-	b.end()
-	if text != "" {
-		b.line(b.bold.paint(text))
-	}
 }
 
 // end prints the empty line below the last block.
@@ -410,7 +409,7 @@ func (p *printer) keptFields(blocks *blocks, list []keptField) (omitted int) {
 	for i, fields := range objects {
 		switch i {
 		case 0:
-			blocks.heading(keptTitle)
+			blocks.title = keptTitle
 		case usualEntries:
 			if !p.whole {
 				return len(objects) - i

@@ -55,9 +55,8 @@ func TestLinesAreBrokenBetweenWords(t *testing.T) {
 
 func TestNothingOfAPlanIsWiderThanTheTerminal(t *testing.T) {
 	t.Parallel()
-	evil, _ := evilPlan()
 	plans := map[string]*planner.Plan{
-		"everything": everything(), "leaving": leaving(), "evil": evil, "wordy": wordy(), "long": aLongText(100), "many": manySteps(150),
+		"everything": everything(), "leaving": leaving(), "evil": evilPlan(), "wordy": wordy(), "long": aLongText(100), "many": manySteps(150),
 	}
 	for name, p := range plans {
 		for _, columns := range []int{40, 80, 200} {

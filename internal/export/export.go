@@ -87,7 +87,7 @@ type omissions map[omission][]place
 // omission is a reason why an object or a field is left out.
 type omission struct {
 	what, why string
-	isObject  bool // whether what names objects, not a field
+	isObject  bool // an object is left out, not a field of one
 }
 
 // place is a place where something is left out, and how often.

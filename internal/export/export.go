@@ -27,8 +27,7 @@ type Options struct {
 	Prior     planner.Prior    // records of an earlier export, whose keys are kept
 	Observed  planner.Observed // answers that were already read
 	Spool     string           // folder for the files of attachments, until they are written
-	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no
-	// call.
+	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no call.
 	Expect   func(lists int, what string)
 	Answered func()
 }
@@ -128,8 +127,7 @@ func countOf(counts *[]Count, name string) *Count {
 	return &(*counts)[at]
 }
 
-// report adds a finding for everything that is not in the manifests: parts that were not read, were left
-// out, or are never read.
+// report adds a finding for everything that is not in the manifests: parts that were not read, were left out, or are never read.
 func (e *Export) report(found *content, api resource.API) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {

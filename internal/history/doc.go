@@ -18,5 +18,5 @@
 // # Undo
 //
 // [Undo] turns runs into the desired result of a plan: former values as desired values, objects to delete, and members to remove from
-// containers. It uses only records and state. The planner finds what people changed since, and keeps it.
+// containers. It uses only records and state. The planner finds later changes by people, and keeps them.
 package history

@@ -14,7 +14,7 @@ import (
 )
 
 // newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that the service's HTML supports. Footnotes stay
-// plain text, because CommonMark would read them as addresses of links. So does text between single tildes, as in H~2~O.
+// plain text, because CommonMark would read them as addresses of links. Text between single tildes, as in H~2~O, stays plain text, too.
 func newConverter() goldmark.Markdown { return newMarkdown(extension.Linkify) }
 
 // newMarkdown builds a renderer with the extensions that every text needs, and more.

@@ -26,8 +26,7 @@ import (
 // Scheme begins the address of a state in a bucket.
 const Scheme = "s3://"
 
-// Size limits in bytes: of an object, which is a state at most, and of every other answer, such as a page
-// of a list.
+// Size limits in bytes: of an object, which is a state at most, and of every other answer, such as a page of a list.
 const (
 	maxObject = 128 << 20
 	maxAnswer = 8 << 20
@@ -42,8 +41,7 @@ type Place struct {
 
 var _ state.Objects = (*Place)(nil)
 
-// Open returns the place that an address such as s3://bucket/teams/web.json names. getenv reads the
-// environment.
+// Open returns the place that an address such as s3://bucket/teams/web.json names. getenv reads the environment.
 func Open(address string, getenv func(string) string) (*Place, error) {
 	rest, _ := strings.CutPrefix(address, Scheme)
 	bucket, key, _ := strings.Cut(rest, "/")

@@ -16,8 +16,7 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// Disk is the set of changes to a file system. Only SyncDir and [File].Sync wait until a change would
-// survive a loss of power.
+// Disk is the set of changes to a file system. Only SyncDir and [File].Sync wait until a change would survive a loss of power.
 type Disk interface {
 	// Create creates a file for appending, which only its owner can read. It must not exist yet.
 	Create(path string) (File, error)

@@ -1,6 +1,5 @@
-// Package disk makes the changes to files that must last: the state, its journal, the history, saved plans,
-// and manifests that are rewritten. Every such change goes through a [Disk], so that a simulation can cut
-// the power between any two of them.
+// Package disk makes the changes to files that must last: the state, its journal, the history, saved plans, and manifests that are
+// rewritten. Every such change goes through a [Disk], so that a simulation can cut the power between any two of them.
 //
 // What an export or a conversion writes can be made again: [ReplaceIn] writes it, each file completely or not at all.
 //

@@ -49,8 +49,7 @@ func (ex *examination) checkState(ctx context.Context) {
 	}
 }
 
-// writable returns an error if files cannot be written in a folder, which need not exist yet. It writes
-// nothing.
+// writable returns an error if files cannot be written in a folder, which need not exist yet. It writes nothing.
 func writable(dir string) error {
 	info, err := os.Stat(dir)
 	switch {

@@ -30,8 +30,7 @@ func (e *ProblemError) Hint() string { return e.Check.Hint }
 // same requests as [Examine], but only as many as are needed: one if all is well.
 type Preflight struct{ e *examination }
 
-// NewPreflight prepares the checks and makes no request yet. Requests are retried and wait for quota as the
-// client does.
+// NewPreflight prepares the checks and makes no request yet. Requests are retried and wait for quota as the client does.
 func NewPreflight(in Input) *Preflight {
 	e := newExamination(in)
 	e.waitsForQuota = true
@@ -62,8 +61,7 @@ func (p *Preflight) Service(ctx context.Context) error {
 	return p.Workspace(ctx, nil)
 }
 
-// Workspace explains why the list of projects cannot be read. It returns nil if another list of the
-// workspace can be read.
+// Workspace explains why the list of projects cannot be read. It returns nil if another list of the workspace can be read.
 func (p *Preflight) Workspace(ctx context.Context, projects error) error {
 	e := p.e
 	if projects != nil {

@@ -60,8 +60,7 @@ func (ex *examination) checkV2(ctx context.Context) {
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// missingV2 returns the operations that the server's description of API v2 lacks. known is false if the
-// text describes something else.
+// missingV2 returns the operations that the server's description of API v2 lacks. known is false if the text describes something else.
 func missingV2(paths map[string]any) (missing []*resource.Operation, known bool) {
 	has := map[string]bool{}
 	for path, methods := range paths {

@@ -63,8 +63,7 @@ func (ex *examination) scopeText(op *resource.Operation) string {
 	return " (" + op.Scope + ")"
 }
 
-// permissionHint returns the next step if the credential may not read something. Only access tokens have
-// scopes.
+// permissionHint returns the next step if the credential may not read something. Only access tokens have scopes.
 func (ex *examination) permissionHint(scope string) string {
 	if ex.isToken() {
 		return "give the token the scope " + scope + ", or make " + ex.userText() + " a member of the project"

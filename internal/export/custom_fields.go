@@ -15,8 +15,7 @@ import (
 // customFields is the word for the values of custom fields, which no list shows.
 const customFields = "fields"
 
-// readCustom reads the values of custom fields. API v2 takes one request for each item, API v1 one for each
-// value.
+// readCustom reads the values of custom fields. API v2 takes one request for each item, API v1 one for each value.
 func (ct *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
 	var items []*object
 	requests := 0
@@ -49,8 +48,7 @@ func (ct *content) readCustom(ctx context.Context, client *apiclient.Client, o O
 	return nil
 }
 
-// properties returns the exported objects that define custom fields of the object, such as the properties
-// of its type.
+// properties returns the exported objects that define custom fields of the object, such as the properties of its type.
 func (ob *object) properties() []*object {
 	mapping, ok := ob.kind.CustomFields()
 	if !ok {
@@ -82,8 +80,7 @@ func (ob *object) sharedProperties() (properties []*object) {
 	return properties
 }
 
-// valuesOp returns the operation that reads all custom field values of an object; ok is false if each value
-// needs its own request.
+// valuesOp returns the operation that reads all custom field values of an object; ok is false if each value needs its own request.
 func (ob *object) valuesOp(api resource.API) (op *resource.Operation, ok bool) {
 	mapping, _ := ob.kind.CustomFields()
 	return resource.MustLookup(mapping.DefinedBy).Op(resource.GetFields, api)

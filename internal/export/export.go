@@ -27,8 +27,7 @@ type Options struct {
 	Prior     planner.Prior    // records of an earlier export, whose keys are kept
 	Observed  planner.Observed // answers that were already read
 	Spool     string           // folder for the files of attachments, until they are written
-	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no
-	// call.
+	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no call.
 	Expect   func(lists int, what string)
 	Answered func()
 }
@@ -87,7 +86,7 @@ type omissions map[omission][]place
 // omission is a reason why an object or a field is left out.
 type omission struct {
 	what, why string
-	isObject  bool // whether what names objects, not a field
+	isObject  bool // an object is left out, not a field of one
 }
 
 // place is a place where something is left out, and how often.
@@ -128,8 +127,7 @@ func countOf(counts *[]Count, name string) *Count {
 	return &(*counts)[at]
 }
 
-// report adds a finding for everything that is not in the manifests: parts that were not read, were left
-// out, or are never read.
+// report adds a finding for everything that is not in the manifests: parts that were not read, were left out, or are never read.
 func (e *Export) report(found *content, api resource.API) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {

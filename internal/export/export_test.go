@@ -565,7 +565,8 @@ func TestOmissionsAreReported(t *testing.T) {
 	}
 }
 
-// Where an object names another that no list shows, its ID would mean nothing elsewhere.
+// TestReferencesToArchivedObjectsAreLeftOut exports references to objects that no list shows: their IDs would mean
+// nothing elsewhere.
 func TestReferencesToArchivedObjectsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, edition := range map[string]sandbox.Edition{"full": sandbox.Full, "community": sandbox.Community} {
@@ -598,7 +599,8 @@ func TestReferencesToArchivedObjectsAreLeftOut(t *testing.T) {
 	}
 }
 
-// A feature that is off though objects need it is off again in another workspace, once they are made.
+// TestAFeatureThatIsOffStaysOff exports a feature that is off although objects need it. In another workspace it is off
+// again after the objects are created.
 func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
@@ -614,7 +616,8 @@ func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 	s.hold(files, e)
 }
 
-// The order of a list makes the order of a new workspace; where people changed it, places say it.
+// TestTheOrderIsExportedIfPeopleChangedIt exports places only if people changed the order, because the order of a list
+// decides the order in a new workspace.
 func TestTheOrderIsExportedIfPeopleChangedIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
@@ -665,7 +668,7 @@ func TestChoicesAreExportedInTheirOrder(t *testing.T) {
 	s.hold(dir, e)
 }
 
-// What is archived and can be said is exported, with who is in it.
+// TestArchivedCyclesAndModulesAreExported exports archived objects that a manifest can express, with their members.
 func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
@@ -694,8 +697,8 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	s.hold(dir, e)
 }
 
-// What the edition lacks is named once. What it lacks above projects alone is said to be of the workspace, and what it lacks below it
-// alone, of projects.
+// TestAKindThatTheEditionLacksIsReportedOnce checks the names in the report: a kind that is missing only at the workspace
+// is called so, and likewise a kind that is missing only in projects.
 func TestAKindThatTheEditionLacksIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	without := func(ends ...string) sandboxtest.Options {
@@ -736,7 +739,7 @@ func TestAKindThatTheEditionLacksIsReportedOnce(t *testing.T) {
 	}
 }
 
-// An object without an ID of the service's form could be sent to no place that is safe.
+// TestAnObjectWithoutAnIDIsAnError refuses an ID that is no UUID, because no path with it is safe.
 func TestAnObjectWithoutAnIDIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})

@@ -74,8 +74,7 @@ func addField(object manifest.Map, w fieldValue) manifest.Map {
 	return append(object, manifest.Entry{Key: w.field.Group, Value: manifest.Map{entry}})
 }
 
-// identityEntries returns the entries that identify the object for the reader of the manifest: key, ID and
-// readable identifier.
+// identityEntries returns the entries that identify the object for the reader of the manifest: key, ID and readable identifier.
 func (c *composer) identityEntries(t *object) manifest.Map {
 	var object manifest.Map
 	if t.kind.Singleton {
@@ -331,8 +330,7 @@ func (c *composer) encodeRich(t *object, first *resource.Field, shown string) (w
 
 const cannotSay = "Markdown cannot say it"
 
-// textFields returns the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = the
-// kind has no such field.
+// textFields returns the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = the kind has no such field.
 func textFields(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
 	for i := range k.Fields {
 		switch f := &k.Fields[i]; {
@@ -392,8 +390,7 @@ func Encode(k *resource.Kind, v *resource.Value, row resource.Row, pages *Pages)
 	return f, text, fault
 }
 
-// breakLines adds line breaks between the blocks of HTML, and drops control characters, which have no
-// meaning in HTML.
+// breakLines adds line breaks between the blocks of HTML, and drops control characters, which have no meaning in HTML.
 func breakLines(html string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {

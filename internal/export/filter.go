@@ -146,8 +146,7 @@ func (u *UnknownWordError) Error() string { return u.Flag + " " + u.Word + ": no
 // Hint lists the known words.
 func (u *UnknownWordError) Hint() string { return diag.OneOf(u.Word, u.words) }
 
-// filter leaves out the objects that the user did not ask for, and archived objects if a manifest cannot
-// express that.
+// filter leaves out the objects that the user did not ask for, and archived objects if a manifest cannot express that.
 func (r *reader) filter(l *list) error {
 	objects := l.parent.children[l.kind]
 	wanted := map[*object]bool{}
@@ -176,8 +175,7 @@ func (r *reader) filter(l *list) error {
 	return nil
 }
 
-// isEmpty reports whether an object lacks its required text, such as the text of a comment. No such object
-// can be created.
+// isEmpty reports whether an object lacks its required text, such as the text of a comment. No such object can be created.
 func (ob *object) isEmpty() bool {
 	return slices.ContainsFunc(ob.kind.Fields, func(f resource.Field) bool {
 		shown, known := f.ObservedIn(ob.row)

@@ -25,8 +25,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Whatever value a field of a kind has: exported, and applied where nothing of
-// it is, it is the same there.
+// TestEveryValueIsTheSameInAnotherWorkspace exports any value of any field, applies it in an empty workspace, and finds
+// the same value there.
 func TestEveryValueIsTheSameInAnotherWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]sandboxtest.Options{

@@ -21,8 +21,7 @@ func (ob *object) setIdentifier() {
 	}
 }
 
-// assignKeys sorts all objects below a parent into the order of the manifests, and gives the exported
-// objects their keys and addresses.
+// assignKeys sorts all objects below a parent into the order of the manifests, and gives the exported objects their keys and addresses.
 func (ct *content) assignKeys(parent *object, workspace string) {
 	for k, children := range parent.children {
 		sortSiblings(k, children)
@@ -33,9 +32,8 @@ func (ct *content) assignKeys(parent *object, workspace string) {
 	}
 }
 
-// assignKeysOf gives each object the key with which planform made it, else the key of an earlier export,
-// else a new key. It also decides which objects are written with their ID: objects that people can rename,
-// and objects that nothing else identifies.
+// assignKeysOf gives each object the key with which planform made it, else the key of an earlier export, else a new key. It also decides
+// which objects are written with their ID: objects that people can rename, and objects that nothing else identifies.
 func (ct *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	list := parent.exportedChildren(k)
 	slices.SortFunc(list, compareAge)
@@ -91,8 +89,7 @@ func (ob *object) addressOf(key string) resource.Address {
 	return ob.parent.address.Child(ob.kind.Name, key)
 }
 
-// ownKey returns the key with which planform made the object, or "". With another key its external ID would
-// not be found again.
+// ownKey returns the key with which planform made the object, or "". With another key its external ID would not be found again.
 func (ob *object) ownKey(workspace string) string {
 	external, _ := ob.row["external_id"].(string)
 	key := external[strings.LastIndexByte(external, '/')+1:]
@@ -103,9 +100,8 @@ func (ob *object) ownKey(workspace string) string {
 	return key
 }
 
-// freeKey returns an unused key: made from the number of the object, which never changes, else from its
-// name, else from its ID. written is false if the manifest's reader makes the same key. taken holds for
-// each key the last number that was appended to it.
+// freeKey returns an unused key: made from the number of the object, which never changes, else from its name, else from its ID. written
+// is false if the manifest's reader makes the same key. taken holds for each key the last number that was appended to it.
 func (ob *object) freeKey(taken map[string]int) (key string, written bool) {
 	key, ok := ob.kind.DefaultKey(func(field string) string {
 		if f, isField := ob.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, ob.text(field)) != "" {
@@ -152,8 +148,7 @@ func (ob *object) naturalKey() string {
 	return ""
 }
 
-// orderField returns the field with an object's place among its siblings, or nil. In a manifest, the order
-// of the list stands for it.
+// orderField returns the field with an object's place among its siblings, or nil. In a manifest, the order of the list stands for it.
 func orderField(k *resource.Kind) *resource.Field {
 	if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Ordinal }); i >= 0 {
 		return &k.Fields[i]

@@ -216,8 +216,7 @@ func (ob *object) candidateNames() []string {
 	return texts
 }
 
-// names returns the meaning of texts among the children of a kind, in the way in which manifest and planner
-// resolve them.
+// names returns the meaning of texts among the children of a kind, in the way in which manifest and planner resolve them.
 func (ob *object) names(k *resource.Kind) *resource.Names {
 	if n, ok := ob.named[k]; ok {
 		return n

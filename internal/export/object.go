@@ -7,8 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// object is an object of the service and its place in the tree. The workspace itself is an object without a
-// kind.
+// object is an object of the service and its place in the tree. The workspace itself is an object without a kind.
 type object struct {
 	kind       *resource.Kind
 	row        resource.Row
@@ -40,8 +39,7 @@ type serviceID struct {
 	id   string
 }
 
-// text returns the value of a field in the form in which texts are compared, or the name of the object to
-// which the field refers.
+// text returns the value of a field in the form in which texts are compared, or the name of the object to which the field refers.
 func (ob *object) text(field string) string {
 	f, ok := ob.kind.Field(field)
 	if !ok {
@@ -101,8 +99,7 @@ func (ob *object) ancestor(kind string) *object {
 	return ob
 }
 
-// hasAny reports whether an object can have members of a kind. Some kinds exist only in workspaces that
-// manage them.
+// hasAny reports whether an object can have members of a kind. Some kinds exist only in workspaces that manage them.
 func (ob *object) hasAny(k *resource.Kind) bool {
 	return !k.Governance.AtWorkspace || len(ob.ancestor("").children[k]) > 0
 }

@@ -181,8 +181,7 @@ func (r *reader) listsOf(p *object) []*list {
 	return lists
 }
 
-// readsThrough reports whether a single object is read only for its children, such as the points of a project's
-// estimate.
+// readsThrough reports whether a single object is read only for its children, such as the points of a project's estimate.
 func (r *reader) readsThrough(k *resource.Kind) bool {
 	return k != nil && k.Single && slices.ContainsFunc(resource.Children(k.Name), func(o *resource.Kind) bool { return r.kinds.referenced[o] })
 }
@@ -337,9 +336,8 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 	return nil
 }
 
-// attributeOf returns the attribute of a member in a row of a member list, such as a role. If the service
-// does not show it, a member with the lowest role in the workspace has the lowest role in the project as
-// well.
+// attributeOf returns the attribute of a member in a row of a member list, such as a role. If the service does not show it, a member with
+// the lowest role in the workspace has the lowest role in the project as well.
 func (r *reader) attributeOf(m *resource.Membership, row resource.Row, id string) string {
 	if m.Attribute == nil {
 		return ""

@@ -30,8 +30,7 @@ func (n *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s already contains %s", n.Dir, diag.First(n.Files, fewNames))
 }
 
-// CheckEmpty returns an error if a folder holds a manifest or one of the named files. The folder need not
-// exist.
+// CheckEmpty returns an error if a folder holds a manifest or one of the named files. The folder need not exist.
 func CheckEmpty(dir string, names ...string) error {
 	found, err := manifestFiles(os.DirFS(dir)) // they would be read together with the export
 	if err != nil {
@@ -64,8 +63,7 @@ func (s *StaleError) Error() string {
 // Hint returns the next step.
 func (s *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
 
-// Current returns an error if a folder holds manifests of a former export other than the named ones, which
-// are replaced.
+// Current returns an error if a folder holds manifests of a former export other than the named ones, which are replaced.
 func Current(dir string, names ...string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -36,8 +36,7 @@ func (fo Folder) Put(_ context.Context, name string, text []byte) error {
 	})
 }
 
-// file returns the path of a record. Only a plain name is accepted, because any other name would lead out
-// of the folder.
+// file returns the path of a record. Only a plain name is accepted, because any other name would lead out of the folder.
 func (fo Folder) file(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
 		return "", fmt.Errorf("%q is not the name of a file in %s", name, fo.Path)

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// A record comes from a store that others can write to.
+// FuzzRecord reads any record, because others can write to the store.
 func FuzzRecord(f *testing.F) {
 	store := memory{}
 	h := &history.History{Store: store}

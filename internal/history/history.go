@@ -14,8 +14,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Store keeps records beside the state, each under a name. Put is durable when it returns, and writes a
-// record completely or not at all.
+// Store keeps records beside the state, each under a name. Put is durable when it returns, and writes a record completely or not at all.
 type Store interface {
 	Put(ctx context.Context, name string, text []byte) error
 	Get(ctx context.Context, name string) ([]byte, error) // an error that wraps [fs.ErrNotExist] if there is no record
@@ -116,8 +115,7 @@ func (h *History) IDs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Runs returns the recorded runs, the oldest first. It leaves out runs of other states and damaged records;
-// the error names them.
+// Runs returns the recorded runs, the oldest first. It leaves out runs of other states and damaged records; the error names them.
 func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
 	ids, err := h.IDs(ctx)
 	if err != nil {
@@ -190,10 +188,9 @@ func (h *History) Run(ctx context.Context, id string) (*Run, error) {
 	return r, err
 }
 
-// Last returns the runs that an undo without a run ID takes back, the newest first: the newest run that is
-// not an undo, and the unfinished runs before it that it continued. If they were undone in part, it returns
-// the runs that are not undone yet. If they were undone completely, it returns only the run that did so, as
-// by, because repeating an undo must not undo older runs.
+// Last returns the runs that an undo without a run ID takes back, the newest first: the newest run that is not an undo, and the
+// unfinished runs before it that it continued. If they were undone in part, it returns the runs that are not undone yet. If they were
+// undone completely, it returns only the run that did so, as by, because repeating an undo must not undo older runs.
 func Last(runs []*Run) (last []*Run, by *Run) {
 	undoneBy, undo := completeUndos(runs), map[string]bool{}
 	for _, r := range runs {
@@ -224,9 +221,8 @@ func Last(runs []*Run) (last []*Run, by *Run) {
 	return last, nil
 }
 
-// GivenUp returns when the latest unanswered request of some runs was given up; zero means that every
-// request was answered. runs begin with the oldest. For a run that died, it returns the latest possible
-// time: when the next run began, or dead if there is no next run.
+// GivenUp returns when the latest unanswered request of some runs was given up; zero means that every request was answered. runs begin
+// with the oldest. For a run that died, it returns the latest possible time: when the next run began, or dead if there is no next run.
 func GivenUp(runs []*Run, ids []string, dead time.Time) (latest time.Time) {
 	for i, r := range runs {
 		at := dead

@@ -10,8 +10,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Record fills in the steps that the run will carry out according to a plan, and the present values of the
-// fields that they change.
+// Record fills in the steps that the run will carry out according to a plan, and the present values of the fields that they change.
 func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 	rc := &recorder{plan: plan, prior: maps.Clone(prior), created: map[resource.Address]bool{}, found: map[resource.Address][]resource.Address{}}
 	for _, s := range plan.StateChanges {
@@ -84,8 +83,7 @@ func (rc *recorder) stepName(s *planner.Step) string {
 	return s.Name
 }
 
-// isNew reports whether the run creates an object or one of its parents; undo then deletes the object with
-// its creation.
+// isNew reports whether the run creates an object or one of its parents; undo then deletes the object with its creation.
 func (rc *recorder) isNew(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
 		if rc.created[a] {
@@ -294,8 +292,7 @@ func (rc *recorder) customFieldsOf(of resource.Address) (fields []*resource.Fiel
 	return fields
 }
 
-// addMembershipsOf records the members of a deleted object, and the containers that it was in, as far as the state
-// knows them.
+// addMembershipsOf records the members of a deleted object, and the containers that it was in, as far as the state knows them.
 func (rc *recorder) addMembershipsOf(s *planner.Step) {
 	for _, via := range resource.Memberships() {
 		if via.Membership.Container != s.Kind.Name {

@@ -46,8 +46,7 @@ type Run struct {
 	Targets   []string        `json:"targets,omitempty"`
 	Summary   planner.Summary `json:"summary"`
 	Moves     []Move          `json:"moves,omitempty"` // objects whose address the run changed
-	// Within holds the IDs of parents that are not in the state, by address, such as a project that a manifest
-	// only names.
+	// Within holds the IDs of parents that are not in the state, by address, such as a project that a manifest only names.
 	Within map[resource.Address]string `json:"within,omitempty"`
 	// Refused holds the steps that were not possible.
 	Refused []Refusal `json:"not_possible,omitempty"`

@@ -26,9 +26,8 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes that
-// long. A lock of another program is awaited only for foreignTime; the waiting for --lock-timeout begins
-// after that.
+// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes that long. A lock of another
+// program is awaited only for foreignTime; the waiting for --lock-timeout begins after that.
 const (
 	stuckTime   = 30 * time.Second
 	foreignTime = 3 * time.Second
@@ -310,8 +309,7 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 // lockInfo describes the holder of the server's lock.
 type lockInfo struct{ ID, Operation, Info, Who, Version, Created, Path string }
 
-// Signs of planform's own locks: some servers keep only the ID, and earlier versions of planform had no
-// such ID.
+// Signs of planform's own locks: some servers keep only the ID, and earlier versions of planform had no such ID.
 const (
 	ownID     = "706c616e-"
 	operation = "planform"
@@ -375,8 +373,7 @@ func (d *Document) releaseServerLock(ctx context.Context, id string, expected ..
 	return err
 }
 
-// Unlock implements [state.Unlocker]. If err is not nil, ok says that another run held the lock, which may
-// have been released.
+// Unlock implements [state.Unlocker]. If err is not nil, ok says that another run held the lock, which may have been released.
 func (d *Document) Unlock(ctx context.Context) (held state.Holder, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -571,7 +571,7 @@ func TestTheCredentialStaysWithItsHost(t *testing.T) {
 	}
 }
 
-// A server can answer anything.
+// FuzzDocument reads any document, because a server can answer anything.
 func FuzzDocument(f *testing.F) {
 	f.Add(`{"version":4,"serial":3,"lineage":"a","planform":{"":{"version":1,"text":"one"},".lock":{"version":2,"text":"x"}}}`, `{"ID":"x","Who":"ci"}`)
 	f.Add(`{"version":4,"serial":18446744073709551615,"planform":{}}`, `{"ID":7,"Who":"\u001b[2J","Created":"9999-99-99"}`)

@@ -10,8 +10,7 @@ import (
 
 var breaks = regexp.MustCompile(`(?i)<br ?/?>$`)
 
-// HardBreaks returns Markdown in which each line end within a paragraph is a break. Code, tables and HTML
-// stay unchanged.
+// HardBreaks returns Markdown in which each line end within a paragraph is a break. Code, tables and HTML stay unchanged.
 func HardBreaks(markdown string) string {
 	if !strings.Contains(markdown, "\n") || isExcessive(markdown) {
 		return markdown

@@ -34,8 +34,8 @@ func expensive(text string, perByte int) map[string]uint64 {
 	return costs
 }
 
-// What a manifest or a member of the workspace writes must not fill the memory: 1 MB of it takes less than 300 MB, all that
-// was in use for a moment only included.
+// TestMemoryIsProportionalToTheText checks that no text of a manifest or the workspace fills the memory: 1 MB of text
+// takes less than 300 MB, including memory that is in use only for a moment.
 func TestMemoryIsProportionalToTheText(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	const size = 1 << 18
 	for name, text := range map[string]struct{ head, piece string }{
@@ -87,7 +87,7 @@ func TestALargeTableIsStillATable(t *testing.T) {
 	}
 }
 
-// Whatever is repeated: memory stays in proportion.
+// FuzzCost repeats any text: the memory stays proportional.
 func FuzzCost(f *testing.F) {
 	for i, piece := range []string{"- a\n", "|", "a|b\n-|-\n", "[a](b)", "*a_ ", "<p>a", "<td>", "`", "www.", "&amp;", "<b><p>", "> "} {
 		if !sample.Takes(i, 3) {

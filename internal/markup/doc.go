@@ -22,9 +22,8 @@
 //
 // # Guarantees
 //
-// For any input, no function panics, recurses on the depth of its input, or takes more than linear time and space in
-// practice; Normal(Normal(x)) == Normal(x); HTML of the same Markdown is the same text. All functions are safe for
-// concurrent use.
+// For any input, no function panics, recurses on the depth of its input, or takes more than linear time and space in practice;
+// Normal(Normal(x)) == Normal(x); HTML of the same Markdown is the same text. All functions are safe for concurrent use.
 //
 // The package must not know the rest of the module, and does no input or output.
 package markup

@@ -13,9 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that the service's
-// HTML supports. Footnotes stay plain text, because CommonMark would read them as addresses of links. So
-// does text between single tildes, as in H~2~O.
+// newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that the service's HTML supports. Footnotes stay
+// plain text, because CommonMark would read them as addresses of links. Text between single tildes, as in H~2~O, stays plain text, too.
 func newConverter() goldmark.Markdown { return newMarkdown(extension.Linkify) }
 
 // newMarkdown builds a renderer with the extensions that every text needs, and more.
@@ -50,8 +49,7 @@ func (rf references) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 	rf.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// strikethrough needs pairs of tildes. A longer run of tildes is text; the standard parser would measure it
-// from each of its tildes.
+// strikethrough needs pairs of tildes. A longer run of tildes is text; the standard parser would measure it from each of its tildes.
 type strikethrough struct{ parser.InlineParser }
 
 func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {

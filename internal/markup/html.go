@@ -20,10 +20,9 @@ const Nothing = "<p></p>"
 //nolint:gochecknoglobals // a function, never assigned again: the converter is built once, does not change and may be shared
 var converter = sync.OnceValue(newConverter)
 
-// HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service
-// stores unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service
-// would drop them silently, so they become text. Markdown with an excessive cost is shown as written, in a pre.
-// HTML of an empty text is [Nothing].
+// HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service stores
+// unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service would drop them
+// silently, so they become text. Markdown with an excessive cost is shown as written, in a pre. HTML of an empty text is [Nothing].
 func HTML(markdown string) string {
 	markdown = clean(strings.ToValidUTF8(markdown, "\uFFFD"))
 	if strings.TrimSpace(markdown) == "" {
@@ -102,8 +101,7 @@ func nesting(line string) int {
 	return n
 }
 
-// canonicalize writes rendered Markdown as one element in the service's form, so that the service usually
-// returns the same bytes.
+// canonicalize writes rendered Markdown as one element in the service's form, so that the service usually returns the same bytes.
 func canonicalize(rendered []byte) string {
 	var b strings.Builder
 	b.Grow(len(rendered) + 64)

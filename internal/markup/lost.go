@@ -49,8 +49,7 @@ func lostParts(text string, kept func(part string) bool) []string {
 	return names
 }
 
-// partsOf returns the elements of a text and their attributes: "a href", or "a href (javascript:)" if the
-// service drops that scheme.
+// partsOf returns the elements of a text and their attributes: "a href", or "a href (javascript:)" if the service drops that scheme.
 func partsOf(text string) map[string]bool {
 	const most = 1000 // no genuine text has as many names
 	found := map[string]bool{}

@@ -353,7 +353,8 @@ func TestATextWithoutVisibleContentIsEmpty(t *testing.T) {
 	}
 }
 
-// What comes of hostile input stays in proportion to its length. Quadratic time would show by the test's own time limit.
+// TestHostileInputIsCheap checks that results are proportional to hostile input. Quadratic time would exceed the time
+// limit of the test.
 func TestHostileInputIsCheap(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -476,7 +477,8 @@ func BenchmarkEqualAfterRewriting(b *testing.B) {
 	}
 }
 
-// What the service's HTML cannot say stays the text that was written, there and back.
+// TestFootnotesAndSubscriptsStayTexts checks that texts which the service's HTML cannot express stay as written, there
+// and back.
 func TestFootnotesAndSubscriptsStayTexts(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{

@@ -301,8 +301,7 @@ func (w *walker) startBlock(tag string, attrs []attr, k kind) {
 	w.push(tag, attrs, k)
 }
 
-// inGroup closes blocks that cannot contain a row, and opens a tbody if needed. It returns false outside a
-// table.
+// inGroup closes blocks that cannot contain a row, and opens a tbody if needed. It returns false outside a table.
 func (w *walker) inGroup() bool {
 	sc := w.top().scope
 	switch {
@@ -494,8 +493,7 @@ func (w *walker) shutSpans(i int) {
 	}
 }
 
-// line prepares the output for a part of a line: its paragraph, the white space before it, the inline
-// elements around it.
+// line prepares the output for a part of a line: its paragraph, the white space before it, the inline elements around it.
 func (w *walker) line() {
 	t := w.top()
 	if t.kind == flow {

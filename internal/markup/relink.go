@@ -6,9 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Relink replaces the targets of links and images in an HTML text that begin with a scheme, such as
-// planform:. target returns the new target for the rest of the old one. If it returns "", only the label
-// stays, or the text of an image.
+// Relink replaces the targets of links and images in an HTML text that begin with a scheme, such as planform:. target returns the new
+// target for the rest of the old one. If it returns "", only the label stays, or the text of an image.
 func Relink(text, scheme string, target func(rest string) string) string {
 	if !strings.Contains(text, scheme) {
 		return text

@@ -11,8 +11,7 @@ import (
 
 var htmlTag = regexp.MustCompile(`<[/!?]?([A-Za-z][A-Za-z0-9-]*)?`)
 
-// ShowTags returns Markdown in which some HTML tags become text. shows reports whether a tag does; its name
-// may be empty.
+// ShowTags returns Markdown in which some HTML tags become text. shows reports whether a tag does; its name may be empty.
 func ShowTags(markdown string, shows func(tag string) bool) string {
 	for range 10 { // the end of one tag may begin another one
 		if !strings.Contains(markdown, "<") || isExcessive(markdown) {

@@ -54,8 +54,7 @@ func kindOf(tag string) kind {
 	return unknown
 }
 
-// isStandard reports whether tag is an HTML element that the service removes, and not text in angle
-// brackets such as List<string>.
+// isStandard reports whether tag is an HTML element that the service removes, and not text in angle brackets such as List<string>.
 func isStandard(tag string) bool {
 	switch tag {
 	case "html", "head", "body", "title", "meta", "link", "base", "noscript", "template", "object", "embed", "param", "video",
@@ -81,8 +80,7 @@ func canonical(tag string) string {
 	return tag
 }
 
-// keeps reports whether the service keeps an attribute. It returns false for rel, because the service
-// writes its own.
+// keeps reports whether the service keeps an attribute. It returns false for rel, because the service writes its own.
 func keeps(tag, attr string) bool {
 	switch attr {
 	case "class", "id", "title", "role", "aria-label", "aria-hidden", "style", "start", "type",
@@ -113,8 +111,7 @@ func keeps(tag, attr string) bool {
 	case "input":
 		return attr == "checked"
 	default:
-		// Other editions have more components than the observed one. An extra attribute in the comparison is better
-		// than a missed change.
+		// Other editions have more components than the observed one. An extra attribute in the comparison is better than a missed change.
 		return kindOf(tag) == component && !strings.HasPrefix(attr, "on")
 	}
 	return false

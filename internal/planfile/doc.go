@@ -14,21 +14,18 @@
 //
 // # Edited plans
 //
-// The checksum covers everything else in the document, so that an accidental edit is noticed, even of the
-// options that apply would use again. Somebody who edits on purpose can compute both sums anew. Such a plan
-// still cannot do more than its reviewers saw, because apply plans anew, and can be given the flags that
-// the plan must have been made with.
+// The checksum covers everything else in the document, so that an accidental edit is noticed, even of the options that apply would use
+// again. Somebody who edits on purpose can compute both sums anew. Such a plan still cannot do more than its reviewers saw, because apply
+// plans anew, and can be given the flags that the plan must have been made with.
 //
 // # Stale plans
 //
-// A saved plan is carried out if a new plan with the same options means the same. No other change matters.
-// Each difference is reported: if the value before differs, the service changed; if the value after
-// differs, the manifest changed.
+// A saved plan is carried out if a new plan with the same options means the same. No other change matters. Each difference is reported:
+// if the value before differs, the service changed; if the value after differs, the manifest changed.
 //
-// A run of the plan that ended early can be continued. The state records that its last run was of this
-// plan, and when that run began. The remaining steps are then compared with the saved ones: a step may be
-// missing only if the state shows that it was done since, a batch may have fewer members, and an object
-// that was created without an answer is adopted. A field that somebody else changed meanwhile makes the
-// plan stale as usual. If the run died during an update, the field must have its value before the update or
-// the planned value. Texts with markup are exempt, because the service rewrites them.
+// A run of the plan that ended early can be continued. The state records that its last run was of this plan, and when that run began. The
+// remaining steps are then compared with the saved ones: a step may be missing only if the state shows that it was done since, a batch
+// may have fewer members, and an object that was created without an answer is adopted. A field that somebody else changed meanwhile makes
+// the plan stale as usual. If the run died during an update, the field must have its value before the update or the planned value. Texts
+// with markup are exempt, because the service rewrites them.
 package planfile

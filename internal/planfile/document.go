@@ -165,8 +165,7 @@ func (w Where) String() string {
 	return fmt.Sprintf("the workspace %s at %s", w.Workspace, w.Service)
 }
 
-// From returns a noun for the input of the plan and its names: at most so many manifests, or the runs that
-// the plan takes back.
+// From returns a noun for the input of the plan and its names: at most so many manifests, or the runs that the plan takes back.
 func (w Where) From(most int) (noun, names string) {
 	switch {
 	case len(w.Options.Undo) > 0:
@@ -320,8 +319,7 @@ func keptField(d *planner.Drift) *resource.Field {
 	return f
 }
 
-// addMembers adds the members of a planned step. It leaves out the list of members if their addresses say
-// everything.
+// addMembers adds the members of a planned step. It leaves out the list of members if their addresses say everything.
 func (s *Step) addMembers(of *planner.Step) {
 	names := make([]string, len(of.Members.Items))
 	plain, drift := true, len(names) > 0

@@ -96,8 +96,7 @@ func (d *Document) countSteps() planner.Summary {
 	return sum
 }
 
-// setsFields reports whether a step sends only values of custom fields, which an earlier step of the object
-// shows.
+// setsFields reports whether a step sends only values of custom fields, which an earlier step of the object shows.
 func (s *Step) setsFields() bool {
 	return !slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
 }

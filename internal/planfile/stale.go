@@ -95,9 +95,8 @@ func indexSteps(d *Document) *stepIndex {
 	return all
 }
 
-// mergeIntoCreate merges updates of a new object into its create, because whether a new object gets its parent
-// at once or afterwards depends on which objects exist already. Updates that add links stay separate; see
-// addsLinks.
+// mergeIntoCreate merges updates of a new object into its create, because whether a new object gets its parent at once or afterwards
+// depends on which objects exist already. Updates that add links stay separate; see addsLinks.
 func mergeIntoCreate(list []*Step) []*Step {
 	if len(list) < 2 || !creates(list) {
 		return list
@@ -134,8 +133,7 @@ func (co *comparison) addFieldDifference(at *Step, path, saved, now string) {
 	co.differences[len(co.differences)-1].Path = path
 }
 
-// addDifference adds a difference: the texts that the saved and the new plan have for a part of a step; "" means
-// nothing.
+// addDifference adds a difference: the texts that the saved and the new plan have for a part of a step; "" means nothing.
 func (co *comparison) addDifference(at *Step, part, saved, now string) {
 	d := diag.Diagnostic{Code: "stale-plan", Address: string(at.Address)}
 	if at.Position != nil {

@@ -165,10 +165,9 @@ func (c *checker) field(kind, field string) *Field {
 	return c.fields[k]
 }
 
-// Complete adds empty or default values to objects, so that a plan also compares fields that the export
-// leaves out: a work item without labels in the export must have no labels on the service. It leaves
-// projects alone, because their users decide on their settings. It returns copies of the objects without
-// these values.
+// Complete adds empty or default values to objects, so that a plan also compares fields that the export leaves out: a work item without
+// labels in the export must have no labels on the service. It leaves projects alone, because their users decide on their settings. It
+// returns copies of the objects without these values.
 func Complete(objects []*resource.Object) (export []*resource.Object) {
 	for _, o := range objects {
 		var empty []resource.Value
@@ -314,8 +313,7 @@ func (c *checker) addDifference(kind *resource.Kind, d Difference) {
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// countBlocked counts the values of a step that is not possible. It reports a feature that the edition lacks
-// only once.
+// countBlocked counts the values of a step that is not possible. It reports a feature that the edition lacks only once.
 func (c *checker) countBlocked(s *planner.Step) {
 	cause := s.Cause
 	if !s.Lacking() {

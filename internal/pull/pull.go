@@ -339,8 +339,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	}
 }
 
-// isComposed reports whether a reference to an object contains references to values, which may change with
-// these values.
+// isComposed reports whether a reference to an object contains references to values, which may change with these values.
 func (t *taker) isComposed(r *resource.Reference) bool {
 	in, err := t.manifestFile(r.Position.File)
 	if err != nil {
@@ -371,8 +370,7 @@ func (t *taker) manifestFile(file string) (*yamltext.File, error) {
 	return t.files[file], err
 }
 
-// applyAll makes the edits and checks the result. It repeats this without the values to blame until nothing
-// is wrong.
+// applyAll makes the edits and checks the result. It repeats this without the values to blame until nothing is wrong.
 func (t *taker) applyAll() error {
 	for {
 		edited, refused, err := t.applyFirst(len(t.result.Values))
@@ -398,8 +396,7 @@ func (t *taker) applyAll() error {
 	}
 }
 
-// applyFirst returns the files with the first values of the result, and the values that could not be written,
-// with reasons.
+// applyFirst returns the files with the first values of the result, and the values that could not be written, with reasons.
 func (t *taker) applyFirst(first int) (edited map[string][]byte, refused map[int]string, err error) {
 	edited, refused = map[string][]byte{}, map[int]string{}
 	for file, edits := range t.pageEdits {

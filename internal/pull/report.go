@@ -33,8 +33,7 @@ func (t *taker) addConflict(d *planner.Divergence) {
 	t.result.Findings.Add(f1)
 }
 
-// placeOf returns the best position for a finding about a value: its only origin if it has one, else the
-// place of the value.
+// placeOf returns the best position for a finding about a value: its only origin if it has one, else the place of the value.
 func placeOf(v *resource.Value) diag.Position {
 	if len(v.Origins) == 1 {
 		return v.Origins[0]

@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// Variable is the environment variable that selects the number of cases: each, or all. If it is unset,
-// tests run a few cases.
+// Variable is the environment variable that selects the number of cases: each, or all. If it is unset, tests run a few cases.
 const Variable = "PLANFORM_TESTS"
 
 // Of returns few, each or all, as [Variable] says. It panics if the value is unknown. Call it in a test,

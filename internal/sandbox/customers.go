@@ -170,9 +170,8 @@ func (c *call) wrongChoices(t *tx, old, r row) *reply {
 	return nil
 }
 
-// writeChoices sets the options of a property: an option with an ID is changed, an option without is new. The service's
-// SDK says only that. An option that is left out is deleted here with the values that name it, because that is the worse
-// case.
+// writeChoices sets the options of a property: an option with an ID is changed, an option without is new. The service's SDK says only
+// that. An option that is left out is deleted here with the values that name it, because that is the worse case.
 func (c *call) writeChoices(t *tx, _, property row) {
 	given, ok := c.in["options"].([]any)
 	if !ok {
@@ -214,8 +213,7 @@ func (c *call) dropChoice(t *tx, customer, property, option string) {
 	}
 }
 
-// customerValues answers with the values of a customer: lists of texts by the ID of the property, without inactive
-// properties.
+// customerValues answers with the values of a customer: lists of texts by the ID of the property, without inactive properties.
 func customerValues(c *call, t *tx) reply {
 	if t.find(c.kinds.customer, c.vars["customer"]) == nil {
 		return notFound()

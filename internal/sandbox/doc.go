@@ -3,10 +3,9 @@
 //
 // # Fidelity
 //
-// It answers the twenty documented operations, and further reads and writes that a program needs for them, as a real
-// server was seen to answer: the same status, the same shape of body, the same words in an error, the same silent drops.
-// Its tests replay the recordings under testdata, and can play random sequences of requests to it and to a real server
-// side by side:
+// It answers the twenty documented operations, and further reads and writes that a program needs for them, as a real server was seen to
+// answer: the same status, the same shape of body, the same words in an error, the same silent drops. Its tests replay the recordings
+// under testdata, and can play random sequences of requests to it and to a real server side by side:
 //
 //	go test ./internal/sandbox -run AnswersAsTheReal -real http://127.0.0.1:8000
 //
@@ -23,9 +22,8 @@
 //
 // # Response profiles
 //
-// [Observed] answers as the running server does. [Contract] answers as the documented contract says. It differs in
-// statuses, in paging, in the dialect of customer requests and in the one route without trailing slash. Both use the same
-// store.
+// [Observed] answers as the running server does. [Contract] answers as the documented contract says. It differs in statuses, in paging,
+// in the dialect of customer requests and in the one route without trailing slash. Both use the same store.
 //
 // # API v2
 //
@@ -43,9 +41,8 @@
 //   - values in custom_fields have the shapes of API v1, and null removes a value;
 //   - drafts are not shown.
 //
-// A collection is one [resourceV2], another view of a kind: its fields and orders have the names of the reference, and it
-// makes the checks of API v1. Requests of both APIs are handled in one place ([call.handle]); a [dialect] holds the
-// differences.
+// A collection is one [resourceV2], another view of a kind: its fields and orders have the names of the reference, and it makes the
+// checks of API v1. Requests of both APIs are handled in one place ([call.handle]); a [dialect] holds the differences.
 //
 // # How to add a kind
 //
@@ -71,8 +68,7 @@
 // listed, one relation for each ordered pair, modules are archived when they are completed.
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the published reference and no recording,
 //
-// because no real server had them. The same holds for projects outside UTC, in whose time zone the days of a cycle begin
-// and end here.
+// because no real server had them. The same holds for projects outside UTC, in whose time zone the days of a cycle begin and end here.
 //   - Routes that planform does not call are missing, except a few with a reason each (operations_test.go). Missing are
 //
 // stickies, epics, worklogs, assets, pages of an item, the intake of API v1, and most of API v2. They answer with 501. So

@@ -34,8 +34,7 @@ func (c *call) sharedStates(t *tx) []stored {
 	return t.all(c.kinds.state, scope(workspaceID))
 }
 
-// importedTypes returns the types that a project has imported from the workspace, and the default type, which every
-// project has.
+// importedTypes returns the types that a project has imported from the workspace, and the default type, which every project has.
 func (c *call) importedTypes(t *tx) []stored {
 	return slices.DeleteFunc(t.all(c.kinds.itemType, scope(workspaceID)), func(s stored) bool {
 		return !flag(s.row, "is_default") && t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
@@ -106,8 +105,7 @@ func readWorkspaceFeatures(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// listWorkspaceStates lists the states of the workspace, or the states of all projects if the workspace does not manage
-// states.
+// listWorkspaceStates lists the states of the workspace, or the states of all projects if the workspace does not manage states.
 func listWorkspaceStates(c *call, t *tx) reply {
 	if c.isGoverned(t, statesGoverned) {
 		return c.kinds.state.list(c, t)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The name of a web page's own server can lead to this machine, and the key is well known.
+// TestOnlyRequestsToLoopbackNamesAreAnswered is needed because a web page can make the name of its own server lead to
+// this machine, and the key is well known.
 func TestOnlyRequestsToLoopbackNamesAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})

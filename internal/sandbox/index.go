@@ -77,9 +77,8 @@ func uniqueName(kind, in, message string) index {
 	}}
 }
 
-// uniqueExternalID returns an index that allows an external ID once below the record that the column in names. It checks
-// a new record only if it has a source as well, and a change only if it brings another external ID; the refusal of a
-// change names the changed record.
+// uniqueExternalID returns an index that allows an external ID once below the record that the column in names. It checks a new record
+// only if it has a source as well, and a change only if it brings another external ID; the refusal of a change names the changed record.
 func uniqueExternalID(kind, in, what string) index {
 	return index{
 		name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, snapshot: true,

@@ -54,8 +54,7 @@ func (c *call) clear(t *tx, k *kind, of string) {
 	}
 }
 
-// memberList is a list of records that belong to an owner, such as the projects of an initiative. Adding a record twice
-// has no effect.
+// memberList is a list of records that belong to an owner, such as the projects of an initiative. Adding a record twice has no effect.
 type memberList struct{ owner, kind, members *kind }
 
 // column returns the column of a membership with the member's ID.

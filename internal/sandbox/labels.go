@@ -73,8 +73,7 @@ func unlessArchived(h handler) handler {
 // firstOrder is the sort order of the first record of a list, unless its body gives another.
 const firstOrder = 65535
 
-// nextOrder returns the sort order of a new record, 10000 after the last one. Only the first record takes the order in
-// its body.
+// nextOrder returns the sort order of a new record, 10000 after the last one. Only the first record takes the order in its body.
 func nextOrder(rows []stored, given any) json.Number {
 	if n, ok := given.(json.Number); ok && len(rows) == 0 {
 		return n

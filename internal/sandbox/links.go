@@ -113,8 +113,7 @@ func linkURL(c *call, old, _ row, _ string) *reply {
 	return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
 }
 
-// fetchMetadata does the work of the service's background worker: it reads the address, stores what it found, and
-// clears the author.
+// fetchMetadata does the work of the service's background worker: it reads the address, stores what it found, and clears the author.
 func (c *call) fetchMetadata(t *tx, r row) {
 	s, ok := t.get(c.kinds.link, text(r, "id"))
 	if !ok {

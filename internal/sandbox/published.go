@@ -35,8 +35,7 @@ func publishedPaths(section string) []publishedPath {
 	return out
 }
 
-// matches reports whether a path has the pattern. Parameters are IDs, except a workspace and, in API v2, a project or a
-// work item.
+// matches reports whether a path has the pattern. Parameters are IDs, except a workspace and, in API v2, a project or a work item.
 func (pp publishedPath) matches(path string) bool {
 	pattern, given := strings.Split(pp.pattern, "/"), strings.Split(path, "/")
 	if len(pattern) != len(given) {
@@ -97,8 +96,7 @@ func (c *call) unknownParameters(known ...string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.query)), func(name string) bool { return slices.Contains(known, name) })
 }
 
-// unservedParameter returns a parameter of a request of API v1 that may have an effect and that planform does not send,
-// or "".
+// unservedParameter returns a parameter of a request of API v1 that may have an effect and that planform does not send, or "".
 func (c *call) unservedParameter() string {
 	if c.route.notInCommunity { // the effects of parameters on these lists were never seen
 		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")

@@ -35,8 +35,7 @@ func roles() []row {
 	return out
 }
 
-// projectRoleOf returns the project role with a slug, and its number in API v1: the highest number of API v1 that is not
-// above its level.
+// projectRoleOf returns the project role with a slug, and its number in API v1: the highest number of API v1 that is not above its level.
 func projectRoleOf(slug string) (is row, v1 int) {
 	all := roles()
 	i := slices.IndexFunc(all, func(r row) bool { return r["namespace"] == "project" && r["slug"] == slug })

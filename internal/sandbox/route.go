@@ -304,8 +304,7 @@ func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 	k := s.kinds
 	routes := []route{
-		// Both lists share a route, because a ServeMux cannot tell "initiatives/{initiative}/labels/" from
-		// "initiatives/labels/{id}/".
+		// Both lists share a route, because a ServeMux cannot tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
 		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k)},
 		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},

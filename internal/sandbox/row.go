@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// row is one record as the API shows it: JSON values by field name. Numbers are json.Number, so that 65535.0 does not
-// come back as 65535.
+// row is one record as the API shows it: JSON values by field name. Numbers are json.Number, so that 65535.0 does not come back as 65535.
 type row = map[string]any
 
 // selectFields returns the named fields of a row, or the row itself if names is nil.

@@ -40,8 +40,7 @@ const (
 	Cloud
 )
 
-// Options are the settings of a server. The zero value is a full edition that answers as observed, without a limit, in a
-// temporary file.
+// Options are the settings of a server. The zero value is a full edition that answers as observed, without a limit, in a temporary file.
 type Options struct {
 	Path      string   // database file, made if it does not exist; "" is a temporary one, removed by Close
 	Workspace string   // slug; default: slug of the stored data, or [Workspace] for new data; any other slug holds only its members

@@ -29,9 +29,8 @@ func (be *BusyError) Hint() string {
 // lockWait is the time that Open waits for another process that holds the file.
 const lockWait = 2 * time.Second
 
-// store is the embedded database. For each kind it has a bucket of rows and a bucket from ID to key. A key is the row's
-// scope and a rising number, so that a list is one range in order of creation. Two more buckets hold the indexes and the
-// counters.
+// store is the embedded database. For each kind it has a bucket of rows and a bucket from ID to key. A key is the row's scope and a
+// rising number, so that a list is one range in order of creation. Two more buckets hold the indexes and the counters.
 type store struct {
 	db   *bolt.DB
 	temp string // folder to remove on close, or ""
@@ -132,9 +131,8 @@ func (st *store) update(do func(*tx) error) error {
 	return st.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx, &st.rows}) })
 }
 
-// tx is a transaction in terms of rows. Its methods panic on an error of the database. Inside an open transaction that
-// means a broken file, about which a handler can do nothing: the request is answered 500 and the transaction is rolled
-// back.
+// tx is a transaction in terms of rows. Its methods panic on an error of the database. Inside an open transaction that means a broken
+// file, about which a handler can do nothing: the request is answered 500 and the transaction is rolled back.
 type tx struct {
 	btx  *bolt.Tx
 	rows *rowCache

@@ -136,8 +136,7 @@ func (c *call) decodeV2(ep *endpoint) *problem {
 	return nil
 }
 
-// resolveV2 resolves the parameters of the path, and checks the user's permission. Records that the user cannot see are
-// 404.
+// resolveV2 resolves the parameters of the path, and checks the user's permission. Records that the user cannot see are 404.
 func (c *call) resolveV2(t *tx) *problem {
 	if c.route.permission == anyone {
 		return nil

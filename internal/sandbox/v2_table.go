@@ -15,8 +15,7 @@ const (
 	v2Pair    = " external_id? external_source?"
 )
 
-// tableV2 returns the collections of API v2 that planform uses, with the operations that it uses, in the words of the
-// reference.
+// tableV2 returns the collections of API v2 that planform uses, with the operations that it uses, in the words of the reference.
 func (s *Server) tableV2() []*resourceV2 {
 	k := s.kinds
 	projects, teamProjects := memberList{k.initiative, k.initiativeProject, k.project}, memberList{k.teamspace, k.teamspaceProject, k.project}

@@ -98,8 +98,7 @@ type reader struct {
 	t *tx
 }
 
-// sheet returns the page of a path below the workspace, or nil if there is none. The last ID of the path selects the
-// record.
+// sheet returns the page of a path below the workspace, or nil if there is none. The last ID of the path selects the record.
 func (rd *reader) sheet(path []string) *sheet {
 	if len(path) == 0 {
 		return rd.record(workspaceID)

@@ -309,8 +309,7 @@ func orderKey(order float64) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new item, r for a
-// deleted one.
+// indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new item, r for a deleted one.
 func (c *call) indexWorkItem(t *tx, old, r row) {
 	move := func(name, counter string) {
 		before, after := text(old, name), text(r, name)

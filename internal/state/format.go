@@ -84,8 +84,7 @@ func normalList(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// normalTime returns a time in its stored form: in UTC and whole seconds. A time before 1970 or after 9999
-// is an error.
+// normalTime returns a time in its stored form: in UTC and whole seconds. A time before 1970 or after 9999 is an error.
 func normalTime(t time.Time) (time.Time, error) {
 	if t.IsZero() {
 		return t, nil

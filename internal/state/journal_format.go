@@ -117,9 +117,8 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// unflushed reports whether a damaged line comes from a loss of power before it was flushed: blocks that
-// never reached the disk read as zeros. rest is the journal after the line. Nothing was sent for any of
-// these lines.
+// unflushed reports whether a damaged line comes from a loss of power before it was flushed: blocks that never reached the disk read as
+// zeros. rest is the journal after the line. Nothing was sent for any of these lines.
 func (j *journal) unflushed(raw, rest []byte, start int64) bool {
 	const block = 512
 	if !bytes.Contains(raw, make([]byte, block)) {

@@ -89,9 +89,8 @@ func (w *writer) isCurrent() bool {
 	return err == nil && os.SameFile(ours, current)
 }
 
-// Begin writes the intents of the steps and returns when they are on disk. Calls during a flush share the
-// next flush. After an error, no request of these steps may be sent; an error that wraps
-// [executor.ErrAbortRun] ends the run.
+// Begin writes the intents of the steps and returns when they are on disk. Calls during a flush share the next flush. After an error, no
+// request of these steps may be sent; an error that wraps [executor.ErrAbortRun] ends the run.
 func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -150,8 +149,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	return nil
 }
 
-// Complete records the outcome of a step. The line is not flushed: if it is lost, the next run looks the
-// object up.
+// Complete records the outcome of a step. The line is not flushed: if it is lost, the next run looks the object up.
 func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
 	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrOutcomeUnknown) {
 		return nil
@@ -262,8 +260,7 @@ func (f *File) cancel(begun []*planner.Step) {
 	}
 }
 
-// append writes lines with one call. After a failure it removes the part that was written, so that later
-// lines can be read.
+// append writes lines with one call. After a failure it removes the part that was written, so that later lines can be read.
 func (f *File) append(lines ...line) error {
 	if f.writer == nil {
 		if f.closed {

@@ -140,8 +140,7 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 	}
 }
 
-// checkConditionalWrites makes sure that the store refuses to create an object that exists; otherwise the lease would lock
-// nothing.
+// checkConditionalWrites makes sure that the store refuses to create an object that exists; otherwise the lease would lock nothing.
 func (l *lease) checkConditionalWrites(ctx context.Context) error {
 	text, err := json.Marshal(l.now)
 	if err != nil {
@@ -280,9 +279,8 @@ func (l *lease) end(ctx context.Context, last leaseText) error {
 	return err
 }
 
-// Unlock releases the lock of a shared state on behalf of its holder, which sends nothing more. ok is false
-// if nobody holds the lock. In both cases the next run accepts the state in the store, even if the last run
-// left another one.
+// Unlock releases the lock of a shared state on behalf of its holder, which sends nothing more. ok is false if nobody holds the lock. In
+// both cases the next run accepts the state in the store, even if the last run left another one.
 func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok bool, err error) {
 	o, err := opts.connect(ctx, path)
 	if err != nil {

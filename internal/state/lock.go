@@ -36,9 +36,8 @@ type lock struct {
 
 // acquire takes the lock and waits for it as long as the options say.
 //
-// A separate file names the holder: on systems that lock a region of a file, others cannot read that file.
-// The lock file stays after the release, because removing it safely takes more care than an empty file is
-// worth.
+// A separate file names the holder: on systems that lock a region of a file, others cannot read that file. The lock file stays after the
+// release, because removing it safely takes more care than an empty file is worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if err := disk.MakeFolder(opts.Disk, filepath.Dir(p.state)); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
@@ -82,9 +81,8 @@ func tryLock(ctx context.Context, l *flock.Flock, timeout, pause time.Duration) 
 	return got, err
 }
 
-// LockedBy returns the holder of a state's lock; false means that the lock is free. It creates no file and
-// delays no run, because it shares a free lock only for a moment. A file that names a dead holder does not
-// mislead it.
+// LockedBy returns the holder of a state's lock; false means that the lock is free. It creates no file and delays no run, because it
+// shares a free lock only for a moment. A file that names a dead holder does not mislead it.
 //
 // For a shared state it returns the last holder if that holder did not release the lock.
 func LockedBy(ctx context.Context, path string, opts Options) (Holder, bool) {
@@ -164,8 +162,7 @@ func writeHolder(path string, h Holder) {
 	}
 }
 
-// readHolder reads what the file says about the holder. It returns an empty holder on any error, because
-// the state is locked in any case.
+// readHolder reads what the file says about the holder. It returns an empty holder on any error, because the state is locked in any case.
 func readHolder(path string) Holder {
 	var h Holder
 	info, err := os.Lstat(path)

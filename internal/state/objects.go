@@ -49,16 +49,14 @@ func SamePlace(a, b string) bool {
 	return err == nil && other == nil && p.state == q.state
 }
 
-// A request to a store is given up after askTime. Requests are repeated for up to settleTime, with pauses
-// from settlePoll upwards.
+// A request to a store is given up after askTime. Requests are repeated for up to settleTime, with pauses from settlePoll upwards.
 const (
 	askTime    = 20 * time.Second
 	settleTime = 30 * time.Second
 	settlePoll = 200 * time.Millisecond
 )
 
-// retrying repeats requests to a store after a lost connection, an error or a delay, until their outcome is
-// known.
+// retrying repeats requests to a store after a lost connection, an error or a delay, until their outcome is known.
 type retrying struct {
 	Objects
 
@@ -82,8 +80,7 @@ func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
 	}
 }
 
-// retry repeats a request until it is answered. If the store cannot be dialled and has never answered, it
-// gives up at once.
+// retry repeats a request until it is answered. If the store cannot be dialled and has never answered, it gives up at once.
 func (r retrying) retry(ctx context.Context, ask func(ctx context.Context) error) error {
 	until := time.Now().Add(settleTime)
 	for pause := settlePoll; ; pause *= 2 {

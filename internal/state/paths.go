@@ -98,8 +98,7 @@ func SameServer(a, b string) bool {
 	return err == nil && first == second
 }
 
-// ServerURL returns the stored form of a server's base URL without any part that could be a credential, or
-// "" if raw is no base URL.
+// ServerURL returns the stored form of a server's base URL without any part that could be a credential, or "" if raw is no base URL.
 func ServerURL(raw string) string {
 	normal, _ := normalURL(raw)
 	return normal

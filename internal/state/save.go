@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// Save replaces the state file if anything changed, and then removes the journal; the next intent begins a
-// new one. If Save fails, the journal still holds every change that is not in the state file, and nothing
-// more may be sent.
+// Save replaces the state file if anything changed, and then removes the journal; the next intent begins a new one. If Save fails, the
+// journal still holds every change that is not in the state file, and nothing more may be sent.
 //
 // After a kill at any point, state and journal replay to the same records: before the rename, the old state
 // with the journal; after it, the new state, which names that journal as already replayed.
@@ -100,8 +99,7 @@ func (f *File) write(c *content) error {
 	return errors.Join(err, out.Close())
 }
 
-// checkUnmodified returns an error if somebody else has replaced the state file, in case the lock does not
-// work on this disk.
+// checkUnmodified returns an error if somebody else has replaced the state file, in case the lock does not work on this disk.
 func (f *File) checkUnmodified() error {
 	info, err := os.Stat(f.paths.state) //nolint:gosec // the path is the user's choice
 	switch {

@@ -9,9 +9,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// noteNumber records the readable number of an object, such as the 7 of WEB-7. The intent of a create holds
-// the highest known number, because the created object gets a higher one. Numbers of deleted objects count,
-// too, because the service never reuses them.
+// noteNumber records the readable number of an object, such as the 7 of WEB-7. The intent of a create holds the highest known number,
+// because the created object gets a higher one. Numbers of deleted objects count, too, because the service never reuses them.
 func (st *store) noteNumber(r *planner.Record) {
 	hyphen := strings.LastIndexByte(r.Identifier, '-')
 	if hyphen < 0 {
@@ -28,8 +27,7 @@ func (st *store) noteNumber(r *planner.Record) {
 	st.newest[scope] = max(st.newest[scope], int(n))
 }
 
-// resetSequence forgets the numbers in a parent that was deleted or replaced, because a new parent numbers
-// its objects from 1.
+// resetSequence forgets the numbers in a parent that was deleted or replaced, because a new parent numbers its objects from 1.
 func (st *store) resetSequence(parent resource.Address) {
 	maps.DeleteFunc(st.newest, func(scope string, _ int) bool {
 		a := resource.Address(scope)

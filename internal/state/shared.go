@@ -63,8 +63,7 @@ func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	return Retrying(objects), nil
 }
 
-// withoutCredential returns an address for an error message, reduced to its scheme if a user, query or
-// fragment may be a credential.
+// withoutCredential returns an address for an error message, reduced to its scheme if a user, query or fragment may be a credential.
 func withoutCredential(address string) string {
 	if scheme, rest, _ := strings.Cut(address, "://"); strings.ContainsAny(rest, "@?#") {
 		return scheme + "://…"
@@ -75,8 +74,7 @@ func withoutCredential(address string) string {
 // local returns the paths of the copy.
 func (sh *shared) local() paths { return siblingPaths(filepath.Join(sh.dir, "state.json")) }
 
-// makeCopy makes the folder of a copy, which is locked while its run lives, and removes the folders of runs
-// that were killed.
+// makeCopy makes the folder of a copy, which is locked while its run lives, and removes the folders of runs that were killed.
 func makeCopy(address string, o Objects, opts Options) (*shared, error) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
 	for _, dir := range left {
@@ -147,8 +145,7 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 	return f, nil
 }
 
-// fetch brings state and journal into the copy. It first closes the journals of earlier turns that did not
-// close them.
+// fetch brings state and journal into the copy. It first closes the journals of earlier turns that did not close them.
 func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
 	series, err := sh.series(ctx)
 	if err != nil {
@@ -208,8 +205,7 @@ func (sh *shared) series(ctx context.Context) (map[string]map[int][]byte, error)
 	return series, nil
 }
 
-// fenceJournal writes the fence after the last part of a turn's journal, under the name of the part that the turn
-// would write next.
+// fenceJournal writes the fence after the last part of a turn's journal, under the name of the part that the turn would write next.
 func (sh *shared) fenceJournal(ctx context.Context, before openTurn, series map[string]map[int][]byte) error {
 	parts := series[before.ID]
 	if parts == nil {
@@ -317,9 +313,8 @@ func (sh *shared) replace(text []byte) error {
 	return err
 }
 
-// drop removes the journal from the store, its first part last, because the next run recognizes the journal
-// by it. Before that, it records in the lease where the journal continues. Otherwise a run that takes the
-// lease could not tell where the fence belongs.
+// drop removes the journal from the store, its first part last, because the next run recognizes the journal by it. Before that, it
+// records in the lease where the journal continues. Otherwise a run that takes the lease could not tell where the fence belongs.
 func (sh *shared) drop() error {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -679,7 +679,7 @@ func TestUnlockAcceptsAStateThatWasReplacedByHand(t *testing.T) {
 	})
 }
 
-// Others can write anything into a store.
+// FuzzStore reads any store, because others can write anything into it.
 func FuzzStore(f *testing.F) {
 	c := newCloud()
 	file, err := Open(f.Context(), cloudAddress, c.options())

@@ -173,8 +173,7 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	return f, nil
 }
 
-// prepare reads the state, replays the journal, and begins a new one, which shows that the folder can be
-// written to.
+// prepare reads the state, replays the journal, and begins a new one, which shows that the folder can be written to.
 func (f *File) prepare() error {
 	found, err := load(f.paths, f.opts)
 	if err != nil {
@@ -261,8 +260,7 @@ func (f *File) Plan() *Plan {
 	return f.store.Plan
 }
 
-// StartPlan records that a saved plan is being carried out; "" means none. The record is on disk when
-// StartPlan returns.
+// StartPlan records that a saved plan is being carried out; "" means none. The record is on disk when StartPlan returns.
 func (f *File) StartPlan(hash string) error {
 	f.mu.Lock()
 	if last := f.store.Plan; last == nil && hash == "" || last != nil && last.Hash == hash {
@@ -327,9 +325,8 @@ func (f *File) Put(r planner.Record) {
 	f.store.set(r)
 }
 
-// Merge adds the values and members of seen to a known record of the same object. It keeps who created the
-// object, its protection, sources and pending intent. If the IDs differ, they are two objects: then Merge
-// returns seen alone.
+// Merge adds the values and members of seen to a known record of the same object. It keeps who created the object, its protection,
+// sources and pending intent. If the IDs differ, they are two objects: then Merge returns seen alone.
 func Merge(known, seen planner.Record) planner.Record {
 	if known.ID != "" && seen.ID != "" && known.ID != seen.ID {
 		return seen
@@ -349,8 +346,7 @@ func Merge(known, seen planner.Record) planner.Record {
 	}
 }
 
-// RemoveObject removes the record of an object and the records of its members. The change is on disk after
-// Save.
+// RemoveObject removes the record of an object and the records of its members. The change is on disk after Save.
 func (f *File) RemoveObject(address resource.Address) {
 	f.Remove(address)
 	f.mu.Lock()
@@ -392,8 +388,7 @@ func (f *File) RecordSources(files map[resource.Address][]string) {
 	}
 }
 
-// now returns the time of the clock, or zero, an unknown time, if the clock is so wrong that its time could
-// not be read back.
+// now returns the time of the clock, or zero, an unknown time, if the clock is so wrong that its time could not be read back.
 func (f *File) now() time.Time {
 	now, err := normalTime(f.opts.Now())
 	if err != nil {
@@ -402,8 +397,7 @@ func (f *File) now() time.Time {
 	return now
 }
 
-// Close unlocks the state. Changes that were not saved stay in the journal, which is removed only if it is
-// empty.
+// Close unlocks the state. Changes that were not saved stay in the journal, which is removed only if it is empty.
 func (f *File) Close() error {
 	f.flush.Lock()
 	defer f.flush.Unlock()

@@ -78,8 +78,7 @@ func (st *store) noteTime(at time.Time) {
 	}
 }
 
-// recordAddress returns the address of a step's record. All batches of one container's members share one
-// record.
+// recordAddress returns the address of a step's record. All batches of one container's members share one record.
 func recordAddress(step resource.Address) resource.Address {
 	if _, _, first, ok := step.ParseMembership(); ok {
 		return first
@@ -262,8 +261,7 @@ func (st *store) dropMemberships(container resource.Address) {
 	delete(st.memberships, container)
 }
 
-// dropChildren removes the records of all objects in a deleted object. If the run died before their own
-// steps, they would have no parent.
+// dropChildren removes the records of all objects in a deleted object. If the run died before their own steps, they would have no parent.
 func (st *store) dropChildren(of resource.Address) {
 	for _, address := range st.children[of] {
 		st.dropChildren(address)
@@ -273,9 +271,8 @@ func (st *store) dropChildren(of resource.Address) {
 	delete(st.children, of)
 }
 
-// exclusiveWith returns a filter for the membership records that lose a member who is added to the given
-// one: the other records of the same exclusive membership. It returns nil if the membership is not
-// exclusive.
+// exclusiveWith returns a filter for the membership records that lose a member who is added to the given one: the other records of the
+// same exclusive membership. It returns nil if the membership is not exclusive.
 func exclusiveWith(address resource.Address) func(other resource.Address) bool {
 	_, membership, _, ok := address.ParseMembership()
 	if !ok || !membership.Membership.Exclusive {

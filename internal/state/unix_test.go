@@ -70,7 +70,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-// Windows lets nobody take an open file away.
+// TestARunWhoseJournalWasTakenAwaySendsAndSavesNothing does not run on Windows, which lets nobody take an open file away.
 func TestARunWhoseJournalWasTakenAwaySendsAndSavesNothing(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
@@ -123,7 +123,7 @@ func TestAFileThatIsNotRegularIsRefusedWithoutBlocking(t *testing.T) {
 	}
 }
 
-// A repository may bring links to anywhere.
+// TestALinkInPlaceOfTheHolderIsNotFollowed plants a link, as a repository may contain links to anywhere.
 func TestALinkInPlaceOfTheHolderIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)

@@ -11,8 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Tables returns the kinds of rows that requests create. It leaves out rows that the service creates itself, such as
-// activities.
+// Tables returns the kinds of rows that requests create. It leaves out rows that the service creates itself, such as activities.
 func Tables() []string {
 	return []string{
 		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",

@@ -11,8 +11,7 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// GCPercent is the garbage collector's target in tests with many sandboxes. With the default, collection takes a fifth of
-// the time.
+// GCPercent is the garbage collector's target in tests with many sandboxes. With the default, collection takes a fifth of the time.
 const GCPercent = 400
 
 // Options are the settings of a server: those of the sandbox, and its faults.
@@ -43,8 +42,7 @@ type Options struct {
 	Fault  func(*http.Request) Fault // asked once for each request; may be nil
 }
 
-// Uniqueness says when a record is refused because another one has its external ID, or a link because another one has its
-// URL.
+// Uniqueness says when a record is refused because another one has its external ID, or a link because another one has its URL.
 type Uniqueness int
 
 const (

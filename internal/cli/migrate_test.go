@@ -82,7 +82,7 @@ func migrated(t *testing.T, s *service) string {
 // serviceNames are what an export says of an object that another service names differently. Keys are among
 // them: those of what planform made come from its marks.
 // So are the authors of comments, which lead the texts of those that planform made.
-var serviceNames = regexp.MustCompile(`(source|base_url|workspace|key|id|identifier|author): .*|\*\*ada\*\* · .*|text: (\|$)?|^[0-9]{2}:[0-9]{2}$|^ +[0-9]{2}:[0-9]{2}$`)
+var serviceNames = regexp.MustCompile(`(source|base_url|workspace|key|id|identifier|author): .*|\*\*ada\*\* · .*|text: (\|$)?|^ *[0-9]{2}:[0-9]{2}( UTC)?$`)
 
 func TestAnExportCanBeAppliedElsewhereAgainAndAgain(t *testing.T) {
 	t.Parallel()

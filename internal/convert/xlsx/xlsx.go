@@ -422,13 +422,22 @@ func column(reference string, next int) (int, error) {
 // cell is the text of a cell.
 func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 	var cell struct {
-		Kind   string `xml:"t,attr"`
-		Style  string `xml:"s,attr"`
-		Value  string `xml:"v"`
-		Inline words  `xml:"is"`
+		Kind   string  `xml:"t,attr"`
+		Style  string  `xml:"s,attr"`
+		Stored *string `xml:"v"`
+		Value  string  `xml:"-"`
+		Inline words   `xml:"is"`
+
+		Formula *struct{} `xml:"f"`
 	}
 	if err := d.DecodeElement(&cell, &e); err != nil {
 		return "", err
+	}
+	switch {
+	case cell.Stored != nil:
+		cell.Value = *cell.Stored
+	case cell.Formula != nil:
+		return "", diag.WithHint(errors.New("it has a formula, and no value of it"), "open the workbook in a spreadsheet, and save it")
 	}
 	switch cell.Kind {
 	case "inlineStr":

@@ -6,9 +6,11 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/planform/planform/internal/convert/xlsx"
+	"github.com/planform/planform/internal/diag"
 )
 
 // workbook is one of these parts.
@@ -29,6 +31,29 @@ func workbook(t *testing.T, parts map[string]string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestAFormulaWithoutAValueIsNoEmptyCell: programs write such workbooks, and what the cell shows is known to spreadsheets only.
+func TestAFormulaWithoutAValueIsNoEmptyCell(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]string{
+		`<c r="C2"><f>IF(1,"Open","Done")</f></c>`:                    "book.xlsx: xl/worksheets/sheet1.xml:1: the cell C2: it has a formula, and no value of it",
+		`<c r="C2" t="str"><f>IF(1,"Open","Done")</f><v>Open</v></c>`: "",
+		`<c r="C2" t="str"><f>IF(1,"","Done")</f><v></v></c>`:         "",
+	} {
+		_, err := xlsx.Read(workbook(t, map[string]string{
+			"xl/workbook.xml":            `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+			"xl/worksheets/sheet1.xml":   `<worksheet><sheetData><row r="1"><c r="A1" t="str"><v>Key</v></c></row><row r="2"><c r="A2"><v>1</v></c>` + cell + `</row></sheetData></worksheet>`,
+			"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>`,
+		}), "book.xlsx")
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || err != nil && !strings.Contains(diag.HintOf(err), "save it") {
+			t.Errorf("%s: %q, %s", cell, got, diag.HintOf(err))
+		}
+	}
 }
 
 // FuzzRead: whatever the parts of a workbook hold, it is refused, or read as a table each of whose lines belongs to a row.

@@ -14,9 +14,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// access checks base URL, credential and workspace before other answers are relied
-// on, and decides which operations are used. The answer that shows whether the wider
-// API is available is put into observed.
+// access checks base URL, credential and workspace, and returns the API to use. It adds the answer that shows whether a wider API is
+// available to observed.
 func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
 	in := doctor.Input{
 		BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.V1,
@@ -57,7 +56,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 // errNoV2 is the error of a service that has only API v1.
 var errNoV2 = errors.New("the service has no API v2")
 
-// widest is the API that a flag allows at most.
+// widest returns the widest API that a value of --api allows.
 func widest(which string) resource.API {
 	switch which {
 	case "documented":
@@ -69,8 +68,8 @@ func widest(which string) resource.API {
 	}
 }
 
-// explain puts a refusal of the service at first contact into words: what is wrong with the credential or the workspace, else
-// that it gives no access to the project.
+// explain returns the cause of an error if the service refused a request: a wrong credential, a wrong workspace, or no access to the
+// project. It returns other errors unchanged.
 func (c *connection) explain(ctx context.Context, api, project string, err error) error {
 	refused, ok := errors.AsType[*apiclient.Error](err)
 	if !ok || !refused.Credential() && !refused.Permission() {
@@ -90,7 +89,8 @@ func (c *connection) explain(ctx context.Context, api, project string, err error
 	}}
 }
 
-// unlistedError is why the list of projects could not be read; without an error, the route is unsupported.
+// unlistedError returns the reason why the list of projects could not be read. Without an error of [provider.Detect], the service does not
+// support the list.
 func unlistedError(err error) error {
 	if err == nil {
 		return apiclient.ErrUnsupported
@@ -98,7 +98,8 @@ func unlistedError(err error) error {
 	return err
 }
 
-// checkMembership returns an error for projects of the manifest of which the user is not a member.
+// checkMembership returns an error if the user is not a member of a project in the manifest. It checks nothing if the list of projects was
+// not read.
 func (c *connection) checkMembership(observed planner.Observed, wanted []*resource.Object) error {
 	for read, answer := range observed {
 		if o := read.Operation; o.Kind == "project" && o.Verb == resource.List && !strings.Contains(read.Fields, "id") {

@@ -11,22 +11,22 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// commandLine is a command line in the order that the library wants: flags first.
+// commandLine is a parsed command line, with its flags first because the library needs them there.
 type commandLine struct {
 	args      []string
-	arguments []string     // those of them that are no flags
+	arguments []string     // words that are neither commands nor flags
 	command   *cli.Command // nil = the program itself
-	name      string       // with those that it is below of
+	name      string       // full name, such as planform state list
 	help      bool
 	json      bool  // the result is wanted as JSON, and so are errors
-	err       error // it is wrong, whatever its flags say
+	err       error // first mistake in the flags
 }
 
-// arrange brings flags in front of arguments, so that they may stand anywhere.
+// arrange parses a command line and moves its flags in front of the arguments, so that users may write flags anywhere.
 func arrange(app *cli.App, args []string) commandLine {
 	line := commandLine{args: args[:min(1, len(args))], name: app.Name, json: wantsJSON(args)}
 	commands, rest := app.Commands, args[len(line.args):]
-	var early []string // flags in front of the command that they belong to
+	var early []string // flags in front of their command
 	for len(rest) > 0 {
 		if n := flagWords(flagsBelow(commands), rest); n > 0 {
 			early, rest = append(early, rest[:n]...), rest[n:]
@@ -41,7 +41,7 @@ func arrange(app *cli.App, args []string) commandLine {
 		commands, rest = commands[i].Subcommands, rest[1:]
 	}
 	rest = append(early, rest...)
-	// no command: its flags are nobody's
+	// The word is no command: it stays alone, because its flags belong to no known command.
 	if own := line.command != nil && len(line.command.Flags) > 0; !own && len(commands) > 0 && len(rest) > 0 &&
 		!strings.HasPrefix(rest[0], "-") {
 		rest = rest[:1]
@@ -77,7 +77,7 @@ func arrange(app *cli.App, args []string) commandLine {
 	return line
 }
 
-// helpName is what --help stands behind.
+// helpName returns the words to write before --help.
 func (line *commandLine) helpName() string {
 	if line.command == nil {
 		return line.name + " COMMAND"
@@ -85,7 +85,8 @@ func (line *commandLine) helpName() string {
 	return line.name
 }
 
-// separate makes several flags of the first word if it is one letter of each, such as -yf FILE. Only the last may take a value.
+// separate splits a word of one-letter flags into one word for each flag, such as -yf FILE into -y -f FILE. Only the last flag may take a
+// value.
 func separate(known []cli.Flag, words []string) []string {
 	letters, short := strings.CutPrefix(words[0], "-")
 	if !short || len(letters) < 2 || flagOf(known, letters) != nil {
@@ -102,8 +103,8 @@ func separate(known []cli.Flag, words []string) []string {
 	return append(flags, words[1:]...)
 }
 
-// checkFlag returns an error if the flag in front is unknown, or if its value is missing. A value may begin with a hyphen unless
-// it is a flag.
+// checkFlag returns an error if the first word is an unknown flag, or a flag without its value. A value may begin with a hyphen unless it
+// is a flag.
 func checkFlag(known []cli.Flag, words []string, command string) error {
 	word, _, given := strings.Cut(words[0], "=")
 	name := strings.TrimLeft(word, "-")
@@ -139,7 +140,7 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 		flags), command+" --help shows the flags")}
 }
 
-// wantsJSON reports whether a command line asks for JSON, even if it is wrong otherwise.
+// wantsJSON reports whether a command line asks for JSON, even if other parts of the command line are wrong.
 func wantsJSON(args []string) bool {
 	for i, word := range args {
 		name, value, given := strings.Cut(word, "=")
@@ -158,7 +159,7 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// flagWords is how many words the flag in front takes: none if it is no flag, two with a value of its own.
+// flagWords returns the number of words of the flag in front: 0 if the first word is no flag, 2 if the second word is the flag's value.
 func flagWords(known []cli.Flag, words []string) int {
 	word := words[0]
 	if len(word) < 2 || word[0] != '-' || word == "--" {
@@ -170,7 +171,7 @@ func flagWords(known []cli.Flag, words []string) int {
 	return min(2, len(words))
 }
 
-// flagsBelow are the flags of all these commands.
+// flagsBelow returns the flags of the commands and of all their subcommands.
 func flagsBelow(commands []*cli.Command) []cli.Flag {
 	var flags []cli.Flag
 	for _, c := range commands {
@@ -185,10 +186,10 @@ func takesValue(flags []cli.Flag, name string) bool {
 	return ok && d.TakesValue()
 }
 
-// invalidValue is what the flag package says of a value that it cannot read.
+// invalidValue matches the flag package's error about a value that it cannot parse.
 var invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): parse error$`)
 
-// usage says what is wrong with the value of a flag.
+// usage returns the error for a wrong value of a flag, with a hint.
 func usage(c *cli.Context, err error, _ bool) error {
 	hint := c.Command.HelpName + " --help shows the flags"
 	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
@@ -202,10 +203,10 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
-// elsewhere holds words of other programs, each line of them with what does the same here.
+// elsewhere lists words of other programs, with the equivalent in planform.
 type elsewhere []struct{ words, here string }
 
-// of is what does here what a word does elsewhere, or "".
+// of returns the equivalent of a word, or "" if the list lacks the word.
 func (e elsewhere) of(word string) string {
 	i := slices.IndexFunc(e, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
 	if i < 0 {
@@ -239,7 +240,7 @@ func flagsElsewhere() elsewhere {
 	}
 }
 
-// kindsElsewhere returns the words of other trackers for kinds.
+// kindsElsewhere returns the words of other trackers, with the kinds of planform.
 func kindsElsewhere() elsewhere {
 	return elsewhere{
 		{"issues tasks tickets stories items", "work-items"},

@@ -19,20 +19,20 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// Process is what a command needs of the process that it runs in.
+// Process holds the arguments, streams and environment variables of a command, and its access to network, disk and shared states.
 type Process struct {
 	Args    []string // with the program's name first
 	Streams view.Streams
 	Getenv  func(string) string
-	Alone   bool // nothing else is in the process of the operating system, so that its memory can be bounded
+	Alone   bool // no other code runs in the process of the operating system, so that its memory can be bounded
 
-	// What it reaches beyond itself; nil = the real one.
+	// Access to things outside of the process; nil = the real one.
 	Transport apiclient.Transport                         // to the service
-	Disk      disk.Disk                                   // that it writes to
-	Store     func(address string) (state.Objects, error) // of a shared state
+	Disk      disk.Disk                                   // to written files
+	Store     func(address string) (state.Objects, error) // to a shared state
 }
 
-// System is the process of the operating system.
+// System returns the process of the operating system.
 func System() Process {
 	return Process{Args: os.Args, Streams: view.System(), Getenv: os.Getenv, Alone: true}
 }
@@ -40,7 +40,7 @@ func System() Process {
 // Main runs the command line and returns the exit code.
 func Main(p Process) int { return Run(context.Background(), p) }
 
-// Run is [Main] in a process that ends with ctx.
+// Run runs the command line and returns the exit code. The command ends early if ctx is cancelled.
 func Run(ctx context.Context, p Process) (code int) {
 	p.Args = helpFirst(p.Args)
 	app := newApp(p)
@@ -53,7 +53,7 @@ func Run(ctx context.Context, p Process) (code int) {
 			code = finish(p, line.json, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
 		}
 	}()
-	// What packages of Go log past the view can hold the credential (GODEBUG=http2debug=1), or what a server sends unasked.
+	// Go's own log bypasses the view. Its lines can hold the credential (GODEBUG=http2debug=1), or unexpected data of a server.
 	log.SetOutput(io.Discard)
 	if line.help {
 		return finish(p, line.json, showHelp(p, app, line.command, line.name))
@@ -64,7 +64,7 @@ func Run(ctx context.Context, p Process) (code int) {
 	return finish(p, line.json, app.RunContext(ctx, line.args))
 }
 
-// helpFirst makes planform help COMMAND of what it means: planform COMMAND --help.
+// helpFirst rewrites planform help COMMAND to planform COMMAND --help.
 func helpFirst(args []string) []string {
 	if len(args) < 2 || args[1] != "help" {
 		return args
@@ -83,13 +83,14 @@ func showHelp(p Process, app *cli.App, cmd *cli.Command, name string) error {
 	return err
 }
 
-// command is one of the program's, which is made when it is needed: that of get knows all kinds.
+// command is a command's name with the function that builds the command. A command is built only if it is needed, because planform get
+// loads all kinds.
 type command struct {
 	name string
 	make func(Process) *cli.Command
 }
 
-// commands are in the order of the help.
+// commands returns all commands in the order of the help.
 func commands() []command {
 	return []command{
 		{"init", initCommand},
@@ -114,7 +115,7 @@ func commands() []command {
 	}
 }
 
-// newApp builds the command tree. Of a command line that begins with a command it has that one alone.
+// newApp builds the command tree. If the command line begins with a command, the tree has only that command.
 func newApp(p Process) *cli.App {
 	app := &cli.App{
 		Name:      "planform",
@@ -159,7 +160,8 @@ Try it without an account:
 	return app
 }
 
-// prepare gives a command and its subcommands the rules that all share.
+// prepare sets the handling of usage errors and help for a command and its subcommands. A group of commands gets an action that shows its
+// help.
 func prepare(p Process, cmd *cli.Command, name string) {
 	cmd.OnUsageError = usage
 	cmd.HideHelp = true
@@ -182,7 +184,7 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 }
 
-// noArguments is for commands that take flags only, and perhaps manifests.
+// noArguments returns an error if the command line has arguments, unless the command takes manifests as arguments.
 func noArguments(c *cli.Context) error {
 	if !c.Args().Present() || c.Command.ArgsUsage == argsManifests {
 		return nil

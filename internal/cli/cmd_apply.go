@@ -72,12 +72,12 @@ flags of plan beside PLAN, it has to be a plan of exactly these.
 	}
 }
 
-// applyOptions are the settings of an apply.
+// applyOptions holds the settings of an apply.
 type applyOptions struct {
 	planOptions
 
-	saved       *savedPlan              // that is to be carried out; nil = the one that is made
-	expected    func(hash string) error // is an error for the hash of a plan that is not the one that is expected
+	saved       *savedPlan              // plan to carry out; nil = a new plan
+	expected    func(hash string) error // returns an error if the hash is not the value of --expect
 	parallelism int
 	lockTimeout time.Duration
 }
@@ -100,7 +100,7 @@ func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	return o, o.expected(o.saved.Hash)
 }
 
-// runApply is the whole way from a manifest to the service.
+// runApply reads the manifests, makes the plan, asks, and carries the plan out.
 func runApply(ctx context.Context, p Process, o applyOptions, out output) error {
 	r, err := newRun(ctx, o.planOptions, out)
 	if err != nil {
@@ -139,7 +139,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if agreed, err := o.confirm(ctx, p, plan, document, out); err != nil || !agreed {
 		return err
 	}
-	release() // from here on a signal does not end what is under way
+	release() // from here on, a signal does not end requests under way
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		file.Own(plan.Owner)
 	}
 	stopped := result.Stopped
-	result.Stopped = cmp.Or(stopped, file.Save()) // which the record of the run has to know
+	result.Stopped = cmp.Or(stopped, file.Save()) // the record of the run includes this error
 	result.Stopped = cmp.Or(stopped, errors.Join(result.Stopped, end(result)))
 	if out.json || !plan.Empty() || result.Stopped != nil {
 		if err := out.view.Result(plan, result); err != nil {
@@ -177,7 +177,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	return runError(plan, result, o)
 }
 
-// review shows the plan, and makes sure that it is the one that was reviewed before, if one was.
+// review shows the plan. If a saved plan or --expect names a reviewed plan, it returns an error for any other plan.
 func (o applyOptions) review(d *planfile.Document, file *state.File, out output) error {
 	show := out.view.Plan
 	if o.saved != nil {
@@ -192,12 +192,12 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 		}
 	}
 	if o.saved != nil {
-		return nil // what is left of it may have another hash
+		return nil // the remaining steps may have another hash
 	}
 	return o.expected(d.Hash)
 }
 
-// confirm asks whether to go ahead if there is a terminal and anything to do.
+// confirm asks whether to go ahead if there is a terminal and the plan has changes.
 func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
 	o.deleting.reviewed = o.saved != nil
 	if err := o.deleting.check(p, plan); err != nil {
@@ -234,7 +234,7 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 	}
 }
 
-// execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
+// execute carries out the plan. The first signal ends it after the requests under way, a second signal ends it at once.
 func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File, parallelism int) executor.Result {
 	conn, out := r.conn, r.out
 	ctx, cancel := context.WithCancel(ctx)
@@ -266,7 +266,7 @@ func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File,
 	return result
 }
 
-// runError is the error of a run for the exit code.
+// runError returns the error of a run for the exit code.
 func runError(plan *planner.Plan, r executor.Result, o applyOptions) error {
 	switch {
 	case r.Stopped != nil:

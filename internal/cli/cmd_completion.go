@@ -16,10 +16,10 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// completeCommand is what the scripts call, with the words of a command line. It is not for people.
+// completeCommand is the hidden command that the completion scripts call with the words of a command line.
 const completeCommand = "__complete"
 
-// Words that the scripts take for names of files and folders.
+// Answers that make the completion scripts complete names of files or folders.
 const (
 	completeFiles   = ":files"
 	completeFolders = ":folders"
@@ -57,7 +57,7 @@ manifests, the addresses in them.
 	}
 }
 
-// shells are those that there is a script for.
+// shells returns the shells that have a completion script.
 func shells() []string {
 	entries, _ := fs.ReadDir(completionScripts, "completion") // it is part of the program
 	var names []string
@@ -67,7 +67,7 @@ func shells() []string {
 	return names
 }
 
-// complete prints what the last of the words can become, a line each: the word, and what it means behind a tab.
+// complete prints the possible completions of the last word, one a line. A tab separates a completion from its description.
 func complete(ctx context.Context, p Process, app *cli.App, words []string) error {
 	c := completion{ctx: ctx, process: p}
 	if last := len(words) - 1; last >= 0 {
@@ -83,7 +83,7 @@ func complete(ctx context.Context, p Process, app *cli.App, words []string) erro
 	return nil
 }
 
-// completion is a word that is to be completed, and those before it.
+// completion is a word to complete, with the words before it.
 type completion struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as one call
 	process Process
@@ -128,7 +128,7 @@ func (c completion) lines(app *cli.App) []string {
 	return nil
 }
 
-// arguments are what the next argument of a command can be.
+// arguments returns the possible values of a command's next argument.
 func (c completion) arguments(line commandLine) []string {
 	wants := strings.Fields(line.command.ArgsUsage)
 	if len(wants) == 0 {
@@ -141,7 +141,7 @@ func (c completion) arguments(line commandLine) []string {
 	return c.named(strings.TrimSuffix(wants[min(i, len(wants)-1)], "…"))
 }
 
-// values are what a flag can be.
+// values returns the possible values of a flag.
 func (c completion) values(f cli.Flag) []string {
 	if choice, ok := f.(choiceFlag); ok {
 		return choice.words
@@ -149,7 +149,7 @@ func (c completion) values(f cli.Flag) []string {
 	return c.named(placeholder(f))
 }
 
-// named are the values that a word of a usage line stands for.
+// named returns the possible values for a placeholder of a usage line, such as KIND.
 func (c completion) named(what string) []string {
 	switch what {
 	case "FILE":
@@ -176,7 +176,7 @@ func (c completion) named(what string) []string {
 	return nil
 }
 
-// addresses are those of the manifests that the command line names.
+// addresses returns the addresses in the manifests that the command line names.
 func (c completion) addresses() []string {
 	var names, settings []string
 	for i, word := range c.before {
@@ -199,7 +199,7 @@ func (c completion) addresses() []string {
 	return lines
 }
 
-// flagOf is the flag of a name. Its type says what values it takes.
+// flagOf returns the flag with a name, or nil.
 func flagOf(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
@@ -219,7 +219,7 @@ func flagLines(flags []cli.Flag) []string {
 	return lines
 }
 
-// described is a word with the beginning of what it means.
+// described returns a line of completion: a word, a tab, and the beginning of its description.
 func described(word, means string) string {
 	means, _, _ = strings.Cut(means, "; ")
 	return word + "\t" + diag.Truncate(means, 60)

@@ -17,7 +17,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// convertNames are the formats as the command line names them.
+// convertNames returns the names of formats that the command line accepts.
 func convertNames() []string {
 	var names []string
 	for _, f := range formats.All() {
@@ -55,7 +55,7 @@ the mapping has mistakes, nothing is written. See docs/migrate.md.`,
 	}
 }
 
-// convertFlags say what to convert, and how.
+// convertFlags returns the flags that select the input of a conversion and its settings.
 func convertFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
@@ -83,7 +83,7 @@ func convertFlags() []cli.Flag {
 	}
 }
 
-// convertOptions reads flags and arguments.
+// convertOptions returns the options of a conversion from the flags and the arguments.
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
 		Format: convert.Auto, Formats: formats.All(), Dir: c.String("to"), Mapping: c.String("mapping"),
@@ -117,7 +117,7 @@ func convertOptions(p Process, c *cli.Context, known []string, example string) (
 	return o, nil
 }
 
-// formatMeant is a hint at what somebody may have meant: a word that is nearly a format, or the tracker that has several.
+// formatMeant returns a hint for a word that is no format: a format with a similar name, or all formats of the tracker that the word names.
 func formatMeant(word string, known []string) string {
 	of := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !strings.HasPrefix(name, word+"-") })
 	if len(of) == 0 {
@@ -167,7 +167,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	return nil
 }
 
-// showConverted says what was written, and what to do next.
+// showConverted prints a summary of the conversion and the next step, or the report as JSON.
 func showConverted(out output, o convert.Options, result *convert.Result) error {
 	r := result.Report
 	if out.json {

@@ -80,7 +80,7 @@ const allParts = "all"
 func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan planOptions, out output) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
-	o.Dir = filepath.Dir(o.Mapping) // it knows what earlier exports had
+	o.Dir = filepath.Dir(o.Mapping) // the folder has the record of earlier exports
 	manifests, result, err := convert.Manifests(ctx, o)
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	return nil
 }
 
-// addContents adds what objects of a kind can name in their projects, such as labels, and what they can be in there. That takes a few
-// requests for a project.
+// addContents marks the kinds that objects of a kind refer to within their project, such as labels, and the memberships in such kinds.
+// Reading them takes a few requests per project.
 func addContents(contents map[string]bool, kind *resource.Kind) {
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
@@ -159,7 +159,8 @@ func addContents(contents map[string]bool, kind *resource.Kind) {
 	}
 }
 
-// leaveOut takes out objects, but for the lists of those that the texts of others lead to: these are read to compare the texts.
+// leaveOut takes out the objects for which out is true. It keeps objects of a kind and parent that a text links to, because comparing the
+// text needs that list.
 func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept, left []*resource.Object) {
 	type list struct {
 		kind   *resource.Kind
@@ -186,7 +187,7 @@ func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept
 	return kept, left
 }
 
-// noState is what a proof knows of earlier runs: what these believe is no evidence.
+// noState is a state without records. A proof uses it because the records of earlier runs are no evidence.
 type noState struct{}
 
 func (noState) Prior() planner.Prior      { return nil }
@@ -195,7 +196,7 @@ func (noState) Owners() []resource.Owner  { return nil }
 func (noState) Knows(resource.Owner) bool { return false }
 func (noState) Version() (string, uint64) { return "", 0 }
 
-// showProof shows the differences first, then the table that is signed off.
+// showProof prints the differences, and then the table of all fields that users sign off.
 func showProof(r *proof.Report, workspace, mapping string, out output) error {
 	if out.json {
 		return out.view.JSON(r)
@@ -234,7 +235,7 @@ func showProof(r *proof.Report, workspace, mapping string, out output) error {
 		if err := out.view.Table([]string{"difference", "address", "name", "field", ""}, rows); err != nil {
 			return err
 		}
-		if err := out.view.Lines(append([]string{""}, agreeing(r, mapping)...)...); err != nil {
+		if err := out.view.Lines(append([]string{""}, allowLines(r, mapping)...)...); err != nil {
 			return err
 		}
 	}
@@ -272,8 +273,8 @@ func showProof(r *proof.Report, workspace, mapping string, out output) error {
 	return out.view.Table([]string{"accepted in the mapping", "", ""}, rows)
 }
 
-// agreeing says how the mapping agrees with what is additional.
-func agreeing(r *proof.Report, mapping string) []string {
+// allowLines returns the lines that tell how to accept additional objects in the mapping; nil = there are none.
+func allowLines(r *proof.Report, mapping string) []string {
 	var words []string
 	for _, f := range r.Fields {
 		if slices.ContainsFunc(r.Differences, func(d proof.Difference) bool {
@@ -288,7 +289,7 @@ func agreeing(r *proof.Report, mapping string) []string {
 	return []string{"To agree with what is additional, write in " + mapping + ": allow: {" + strings.Join(words, ", ") + "}", ""}
 }
 
-// differenceText says what a difference is, from where two texts begin to differ.
+// differenceText describes a difference. It shows long texts from the place where they begin to differ.
 func differenceText(d proof.Difference) string {
 	if d.Why != "" {
 		return d.Why
@@ -312,7 +313,7 @@ func differenceText(d proof.Difference) string {
 	return "the export says " + export + ", the service " + service
 }
 
-// letters are those of a text on one line.
+// letters returns a text on one line, or "" if there is no text.
 func letters(text *string) string {
 	if text == nil {
 		return ""

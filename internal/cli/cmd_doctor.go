@@ -39,7 +39,7 @@ manifests need. Each problem comes with a suggested fix.
 	}
 }
 
-// doctorOptions say what to look at.
+// doctorOptions holds the manifests, the state and the service that planform doctor examines.
 type doctorOptions struct {
 	files   []string
 	reading manifest.Options
@@ -98,7 +98,7 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 	return nil
 }
 
-// withoutSecrets is an address that may be shown before anything has checked it.
+// withoutSecrets returns an address without user, password and query, so that it can be shown before it is checked.
 func withoutSecrets(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

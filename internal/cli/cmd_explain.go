@@ -94,7 +94,7 @@ func explainFields(k *resource.Kind, path string) []explainedField {
 	return slices.DeleteFunc(fields, func(e explainedField) bool { return path != "" && !strings.HasPrefix(e.Name+".", path+".") })
 }
 
-// kindCalled returns the kind that has a name or a list of that name, with - or _, or a word of another tracker.
+// kindCalled returns the kind for a word: the kind's name, its list, or a word of another tracker. The word may have - instead of _.
 func kindCalled(word string) (*resource.Kind, error) {
 	name := strings.ReplaceAll(cmp.Or(kindsElsewhere().of(word), word), "-", "_")
 	var found []string
@@ -159,7 +159,7 @@ func showKind(out output, k *resource.Kind, path string) error {
 	return out.view.Table([]string{"field", "holds", "about"}, rows, append(lines, "", availability(e.APIs, e.Editions), "")...)
 }
 
-// fieldLines shows fields one below another.
+// fieldLines returns the descriptions of fields as lines, one field after another.
 func fieldLines(k *resource.Kind, fields []explainedField) []string {
 	var lines []string
 	for _, f := range fields {
@@ -184,7 +184,7 @@ func firstSentence(doc string) string {
 	return strings.TrimSuffix(doc, ".")
 }
 
-// apisOf returns the APIs with which objects of a kind can be made or changed, or a field of them set if f is not nil.
+// apisOf returns the APIs that can create or change objects of a kind. If f is not nil, they can also set the field.
 func apisOf(k *resource.Kind, f *resource.Field) []string {
 	words := []string{}
 	for _, api := range []resource.API{resource.Documented, resource.V1, resource.V2} {

@@ -53,7 +53,7 @@ attachment one more. They are exported only with --with.`,
 	}
 }
 
-// exportOptions say what to export, and where to.
+// exportOptions holds the selection, the destination and the service of an export.
 type exportOptions struct {
 	dir                  string
 	projects, only, with []string
@@ -111,7 +111,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // from here on a signal does not part the files from their state
+	ctx = context.WithoutCancel(ctx) // from here on, a signal cannot separate the files from their state
 	if err := export.Write(o.dir, found.Files); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func shownCounts(counts []export.Count) []view.Count {
 	return shown
 }
 
-// checkEmpty refuses a folder with what the export would replace or be mixed with.
+// checkEmpty returns an error if the folder has manifests or one of the named files. With --force, it accepts every folder.
 func (o exportOptions) checkEmpty(names ...string) error {
 	if o.force {
 		return nil
@@ -155,7 +155,7 @@ func (o exportOptions) checkEmpty(names ...string) error {
 	return err
 }
 
-// relativeTo is a path in the folder as the export names files.
+// relativeTo returns a path relative to a folder, with slashes. If there is no relative path, it returns the path itself.
 func relativeTo(dir, path string) string {
 	if name, err := filepath.Rel(dir, path); err == nil {
 		return filepath.ToSlash(name)
@@ -163,7 +163,7 @@ func relativeTo(dir, path string) string {
 	return path
 }
 
-// read reads the service and shows how far it is.
+// read reads the service and shows the progress.
 func (o exportOptions) read(ctx context.Context, conn *connection, prior planner.Prior, out output) (*export.Export, error) {
 	progress := out.view.Reading()
 	defer conn.relay.follow(progress, false)()
@@ -188,14 +188,14 @@ func (o exportOptions) read(ctx context.Context, conn *connection, prior planner
 	})
 }
 
-// saveState writes down the ID of every exported object.
+// saveState records the ID of every exported object in the state.
 func saveState(ctx context.Context, path string, conn *connection, records []planner.Record) error {
 	file, err := state.Open(ctx, path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace, Command: "planform export"})
 	if err != nil {
 		return err
 	}
-	// What stands under another address in an older state is the same object: known twice, it would be taken for one that
-	// nobody wants any more.
+	// An older state may have the object under another address. That record is removed, because a second record of an object would
+	// look like an object that no manifest has any more.
 	type identity struct{ kind, part, id string }
 	of := func(r planner.Record) identity {
 		_, part, _ := strings.Cut(string(r.Address), "#")

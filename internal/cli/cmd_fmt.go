@@ -83,7 +83,7 @@ func runFmt(ctx context.Context, p Process, names []string, check bool, out outp
 	return nil
 }
 
-// showChanged names the files. Where a formatted manifest is on standard output, nothing else is.
+// showChanged prints the names of changed files. It prints nothing if quiet, because standard output has a formatted manifest.
 func showChanged(changed []string, quiet bool, out output) error {
 	if out.json && !quiet {
 		return out.view.JSON(struct {
@@ -97,7 +97,8 @@ func showChanged(changed []string, quiet bool, out output) error {
 	return out.view.Lines(changed...)
 }
 
-// manifestFiles returns the files that the names stand for and that are YAML. What else is wrong with them is not reported.
+// manifestFiles returns the YAML files that the names stand for. It reports a finding only if the finding prevents formatting, such as a
+// syntax error.
 func manifestFiles(ctx context.Context, names []string, stdin []byte, found *diag.List) []string {
 	var all []string
 	for _, name := range names {

@@ -37,7 +37,7 @@ parent of a list is named by a flag.
 	return cmd
 }
 
-// read is an operation that get offers.
+// read is a read operation that planform get offers.
 type read struct {
 	*resource.Operation
 
@@ -99,12 +99,12 @@ func anyList(k *resource.Kind) (op *resource.Operation, ok bool) {
 	return k.Op(resource.List, resource.V2)
 }
 
-// flagName is the flag for a path parameter, such as --work-item for work_item_id.
+// flagName returns the name of the flag for a path parameter, such as work-item for work_item_id.
 func flagName(param string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", "-")
 }
 
-// userParams are the path parameters that the user gives.
+// userParams returns the path parameters that the user gives.
 func userParams(op *resource.Operation) []string {
 	return slices.DeleteFunc(op.Params(), func(s string) bool { return s == "workspace_slug" })
 }
@@ -166,7 +166,7 @@ func otherNames(kind string) []string {
 	return words
 }
 
-// identifierHint tells which parameters can be given by a readable identifier.
+// identifierHint returns a hint for a parameter that accepts a readable identifier, or "" for other parameters.
 func identifierHint(param string) string {
 	switch param {
 	case "work_item_id":
@@ -178,12 +178,12 @@ func identifierHint(param string) string {
 	}
 }
 
-// derivable reports whether another parameter may tell the value of this one.
+// derivable reports whether the value of a parameter can follow from another one: the project from its work item.
 func derivable(op *resource.Operation, param string) bool {
 	return param == "project_id" && slices.Contains(userParams(op), "work_item_id")
 }
 
-// getOptions say what to read.
+// getOptions holds the operation that planform get carries out, with its parameters.
 type getOptions struct {
 	operation *resource.Operation
 	params    map[string]string // by path parameter: ID or readable identifier
@@ -191,7 +191,7 @@ type getOptions struct {
 	service   connectionOptions
 }
 
-// arguments takes the path parameters from flags and the one argument.
+// arguments reads the path parameters from the flags and the argument.
 func (o getOptions) arguments(c *cli.Context, positional string) error {
 	most := 0
 	if positional != "" {
@@ -244,7 +244,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	return nil
 }
 
-// project is the project that the flags or a work item's identifier name; "" = none.
+// project returns the project that the flags or a work item's identifier name, or "".
 func (o getOptions) project() string {
 	item := cmp.Or(o.params["work_item_id"], o.params["identifier"])
 	if i := strings.LastIndex(item, "-"); o.params["project_id"] == "" && i > 0 && !resource.IsID(item) {
@@ -253,7 +253,7 @@ func (o getOptions) project() string {
 	return o.params["project_id"]
 }
 
-// show reads what was asked for and shows it.
+// show reads the objects and prints them.
 func (o getOptions) show(ctx context.Context, conn *connection, out output) error {
 	params, err := conn.resolveParams(ctx, o.params)
 	if err != nil {
@@ -304,7 +304,7 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 	return out.view.Table(record(row))
 }
 
-// attributes shows what the members of a container have in it, such as roles.
+// attributes returns a table of the members of a container with an attribute of the membership, such as a role.
 func (c *connection) attributes(ctx context.Context, m *resource.Membership, rows []resource.Row, params map[string]string) (columns []string, cells [][]string) {
 	member, names := resource.MustLookup(m.Member), map[string]string{}
 	c.addNames(ctx, names, member, params)
@@ -315,10 +315,10 @@ func (c *connection) attributes(ctx context.Context, m *resource.Membership, row
 	return []string{m.Attribute.Name, "id", member.Noun()}, cells
 }
 
-// relations shows the other work items that an answer lists by the kind of their relation.
+// relations returns a table of related work items with the kind of each relation.
 func (c *connection) relations(ctx context.Context, path string, answer resource.Row, params map[string]string) (columns []string, cells [][]string) {
 	names := map[string]string{}
-	c.addNames(ctx, names, resource.MustLookup("work_item"), params) // those of other projects are shown by their ID
+	c.addNames(ctx, names, resource.MustLookup("work_item"), params) // items of other projects are shown by their ID
 	for _, k := range resource.Memberships() {
 		m := k.Membership
 		if op, _ := k.Op(resource.ListMembers, resource.V2); op == nil || op.Path != path {
@@ -335,7 +335,7 @@ func (c *connection) relations(ctx context.Context, path string, answer resource
 	return []string{"relation", "id", "name"}, cells
 }
 
-// resolveParams turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.
+// resolveParams replaces readable identifiers by IDs: WEB-7 of a work item, which also gives its project, and WEB of a project.
 func (c *connection) resolveParams(ctx context.Context, given map[string]string) (map[string]string, error) {
 	params := maps.Clone(given)
 	params["workspace_slug"] = c.workspace
@@ -379,7 +379,8 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 	return nil, failure{diag.WithHint(errors.New("the service has no project "+project), diag.OneOf(project, codes)), errNotFound}
 }
 
-// notFound is the error of a look-up by a readable identifier. One of another form has no route.
+// notFound returns the error of a work item that was looked up by its identifier. It also replaces the error for an unsupported route,
+// because an identifier of another form has no route.
 func notFound(op *resource.Operation, identifier string, err error) error {
 	if op.Verb != resource.Find || !errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported) {
 		return err
@@ -406,7 +407,7 @@ func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []reso
 	return names
 }
 
-// addNames adds the names of the objects of a kind, if a list without further parameters shows them.
+// addNames adds the names of all objects of a kind. It adds none if the list of the kind needs parameters that params lacks.
 func (c *connection) addNames(ctx context.Context, names map[string]string, kind *resource.Kind, params map[string]string) {
 	list, ok := anyList(kind)
 	if !ok {
@@ -425,9 +426,8 @@ func (c *connection) name(names map[string]string, rows []resource.Row) {
 	}
 }
 
-// table shows the fields of the kind that any of the records has a value of, the readable
-// ones first. What only happened, and has no name of its own, begins with its time.
-// project is the identifier that the numbers of work items follow.
+// table returns the table of records with all short fields that have a value in a record. Records of a kind without a natural key also show
+// their time; project is the identifier in front of the numbers of work items.
 func table(kind *resource.Kind, rows []resource.Row, names map[string]string, project string) (columns []string, cells [][]string) {
 	const time = "created_at"
 	columns = []string{"id"}
@@ -486,7 +486,7 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 	return columns, cells
 }
 
-// named puts names in the place of IDs.
+// named replaces IDs by names; an ID without a known name stays.
 func named(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case string:
@@ -502,7 +502,7 @@ func named(v any, names map[string]string) any {
 	}
 }
 
-// record shows one record, a line a field.
+// record returns the table of one record, with a row for each field.
 func record(row resource.Row) (columns []string, cells [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		cells = append(cells, []string{name, text(row[name])})
@@ -510,7 +510,7 @@ func record(row resource.Row) (columns []string, cells [][]string) {
 	return []string{"field", "value"}, cells
 }
 
-// text is a value of a record in one cell.
+// text returns a value of a record as the text of a cell.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -533,7 +533,7 @@ func text(v any) string {
 	}
 }
 
-// singleLine is the descriptor's Markdown as a help text has it.
+// singleLine returns a descriptor's description as a phrase for a help text.
 func singleLine(doc string) string {
 	return strings.ReplaceAll(strings.ToLower(doc[:1])+strings.TrimSuffix(doc[1:], "."), "`", "")
 }

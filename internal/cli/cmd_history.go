@@ -36,7 +36,7 @@ one back.
 	return list
 }
 
-// begin records a run before its first request.
+// begin records a run before its first request. end adds the result to the record.
 func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Document, file *state.File) (end func(executor.Result) error, err error) {
 	if plan.Empty() {
 		return func(executor.Result) error { return nil }, nil
@@ -77,7 +77,7 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 	}, nil
 }
 
-// historyOf is the history beside a state that is only read.
+// historyOf returns the history of a state, and reads the state for its place and lineage.
 func historyOf(ctx context.Context, o stateOptions) (*history.History, error) {
 	s, err := state.Read(ctx, o.path, o.open)
 	if err != nil {
@@ -108,12 +108,12 @@ func historyList(ctx context.Context, _ Process, o stateOptions, out output) err
 	return wrong
 }
 
-// errNoRun is that no run is the last one.
+// errNoRun returns the error for the word "last" if the history has no run to undo.
 func errNoRun() error {
 	return failure{diag.WithHint(errors.New("the history has no run that could be taken back"), "planform history lists the runs"), errNotFound}
 }
 
-// what says what a run carried out.
+// what returns the command of a run with its manifests, or with the runs that an undo took back.
 func what(r *history.Run) string {
 	if len(r.Undoes) > 0 {
 		return "undo " + strings.Join(r.Undoes, " ")
@@ -121,7 +121,7 @@ func what(r *history.Run) string {
 	return strings.TrimSpace(r.Command + " " + diag.First(r.Manifests, 2))
 }
 
-// counts are the changes of a plan in few characters, as in its lines.
+// counts returns the numbers of changes in short form, such as +2 ~1.
 func counts(s planner.Summary) string {
 	var parts []string
 	for _, c := range []struct {
@@ -189,7 +189,7 @@ func historyShow(ctx context.Context, _ Process, o stateOptions, out output) err
 	return out.view.Lines(lines...)
 }
 
-// stepLines show a step with what it changed as it was before.
+// stepLines returns a step as lines, with the former value of each change.
 func stepLines(s *history.Step) []string {
 	head := strings.ReplaceAll(s.Action.String(), "_", " ") + " " + string(s.Address)
 	if s.Identifier != "" {

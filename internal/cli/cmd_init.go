@@ -78,7 +78,7 @@ A file that is there already is never replaced.`,
 	}
 }
 
-// writeStarting writes the manifest to begin with, and gives its name.
+// writeStarting writes the manifest to begin with, and returns its name.
 func writeStarting(dir, workspace, examples string) (name string, err error) {
 	text := "# yaml-language-server: $schema=" + schema.Address() + "\n" + starting + examples
 	if workspace != "" {

@@ -58,7 +58,7 @@ func planCommand(p Process) *cli.Command {
 	}
 }
 
-// planFlags are those that plan and apply share.
+// planFlags returns the flags that plan and apply share.
 func planFlags() []cli.Flag {
 	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
@@ -74,7 +74,7 @@ func planFlags() []cli.Flag {
 	})
 }
 
-// shapingFlags are those that a plan depends on. A saved plan holds them.
+// shapingFlags returns the flags that a plan depends on. A saved plan holds their values.
 func shapingFlags() []cli.Flag {
 	var switches []cli.Flag
 	for _, s := range new(planner.Settings).Switches() {
@@ -102,18 +102,18 @@ func shapingFlags() []cli.Flag {
 	}...)
 }
 
-// planOptions are what a plan depends on.
+// planOptions holds the settings that a plan depends on.
 type planOptions struct {
 	planfile.Options
 
 	detailed bool
 	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
 	allowUnsupported bool
-	maxErrors        int // that are shown
+	maxErrors        int // findings to show at most
 	deleting         deleteLimits
 	out              string             // file that the plan is saved to; "" = none
-	known            []resource.Address // that targets may mean, besides those of manifests and state
-	input            planner.Input      // as far as options say it
+	known            []resource.Address // addresses that targets may match, besides the manifests and the state
+	input            planner.Input      // only the fields that the options set
 	reading          manifest.Options
 	gracePeriod      time.Duration
 	service          connectionOptions
@@ -138,7 +138,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	return o.with(options, c, p)
 }
 
-// with adds to the options of a plan how it is to be made.
+// with sets the options of a plan, and reads the other settings from the command's flags.
 func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
 	o.detailed, o.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
@@ -156,7 +156,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	return o, err
 }
 
-// newSettings reads the flags that shape a plan, as far as the command has them.
+// newSettings reads the flags that shape a plan. Flags that the command lacks have their zero value.
 func newSettings(c *cli.Context) (s planner.Settings, err error) {
 	for _, sw := range s.Switches() {
 		*sw.On = c.Bool(sw.Flag)
@@ -208,7 +208,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 	return o.pending(plan)
 }
 
-// pending is the error for what a plan leaves to do, if the caller asked to be told by the exit code.
+// pending returns the error for the exit code of a plan, if the user gave --detailed-exitcode.
 func (o planOptions) pending(plan *planner.Plan) error {
 	switch {
 	case !o.detailed:
@@ -221,8 +221,7 @@ func (o planOptions) pending(plan *planner.Plan) error {
 	return nil
 }
 
-// impossible reports whether something that is wanted is not possible. What only
-// this edition lacks does not count if that is allowed.
+// impossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
 func (o planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
 		return s.Action == planner.NotPossible && (!s.Lacking() || !o.allowUnsupported)

@@ -91,7 +91,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 			reading := o.reading
 			reading.Edited = edited
 			m, findings := manifest.Load(ctx, o.Files, reading)
-			m.Workspace = cmp.Or(m.Workspace, r.desired.Workspace) // where the manifests leave that open
+			m.Workspace = cmp.Or(m.Workspace, r.desired.Workspace) // the manifests may name none
 			r.conn.localize(m)
 			return m, findings
 		},
@@ -122,7 +122,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 	return showPulled(result, plan.NotCompared, o, how, out)
 }
 
-// showPulled shows what was taken.
+// showPulled shows the values that pull took, and returns the error for the exit code.
 func showPulled(result *pull.Result, notCompared []planner.NotCompared, o planOptions, how pullOptions, out output) error {
 	shown := view.Pull{DryRun: how.dryRun, NotCompared: notCompared}
 	for _, f := range result.Files {
@@ -185,7 +185,7 @@ func replace(on disk.Disk, files []pull.File) error {
 	return nil
 }
 
-// overwrite gives a file another text, as a whole or not at all.
+// overwrite replaces the text of a file, completely or not at all.
 func overwrite(on disk.Disk, name string, text []byte) error {
 	return disk.Write(on, name, func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -59,7 +59,7 @@ manifest. These commands change only that file, never the service.
 	}
 }
 
-// stateOptions say which state, and what to do with it.
+// stateOptions holds the place of a state, and the arguments and flags of the command for it.
 type stateOptions struct {
 	path       string
 	open       state.Options
@@ -149,7 +149,8 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	return o, err
 }
 
-// locate takes from manifests which workspace they are for, and where their state is, whatever else is wrong with them.
+// locate reads which workspace the manifests are for, and the folder that their state belongs to. Other errors in the manifests are
+// ignored.
 func locate(ctx context.Context, names []string, reading manifest.Options, out output) (*manifest.Manifest, error) {
 	if len(names) == 0 {
 		return &manifest.Manifest{Workspace: reading.Workspace, Dir: "."}, nil
@@ -163,17 +164,17 @@ func locate(ctx context.Context, names []string, reading manifest.Options, out o
 	return &manifest.Manifest{Workspace: m.Workspace, WorkspacePosition: m.WorkspacePosition, Dir: m.Dir}, nil
 }
 
-// locatesState reports whether a manifest tells where its state is, whatever else is wrong with it.
+// locatesState reports whether a manifest names its workspace, so that its state can be found. Other errors in it do not count.
 func locatesState(m *manifest.Manifest, findings diag.List) bool {
 	return m.Workspace != "" && !slices.ContainsFunc(findings, func(d diag.Diagnostic) bool {
 		return d.Severity == diag.Error && (d.Path == schema.Workspace || slices.Contains([]string{"unreadable", "bad-workspace"}, d.Code))
 	})
 }
 
-// address is the n-th argument.
+// address returns argument n as an address.
 func (o stateOptions) address(n int) resource.Address { return resource.Address(o.args[n]) }
 
-// recordOf returns what is known of an address, or an error with near ones.
+// recordOf returns the record of an address, or an error that suggests similar addresses.
 func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {
 	if r, ok := prior[a]; ok {
 		return r, nil
@@ -256,7 +257,7 @@ func newRecordJSON(r planner.Record) recordJSON {
 	return j
 }
 
-// edit opens the state, lets change change it, saves it, and then says what change did.
+// edit opens the state, calls change, saves the state, and prints the message that change returned.
 func edit(ctx context.Context, o stateOptions, out output, change func(*state.File) (done string, err error)) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
@@ -315,7 +316,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		r := f.Prior()[a]
 		switch r.ID {
 		case o.id:
-		case "": // what became of a create is said with it
+		case "": // the ID is also the outcome of a create
 			r.PendingIntent = nil
 		default:
 			return "", diag.WithHint(fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it")
@@ -339,7 +340,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		if _, taken := prior[to]; taken {
 			return "", diag.WithHint(fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it")
 		}
-		f.RemoveObject(to) // members of something that is forgotten are not those of what takes its address
+		f.RemoveObject(to) // the moved object does not get the members of a forgotten object
 		var moved []planner.Record
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
 			b, ok := planner.Moved(a, from, to)

@@ -58,7 +58,7 @@ func readExisting(ctx context.Context, place string, open state.Options) (*state
 	return s, err
 }
 
-// putState puts a state in place of another one, unless that is newer, or of other runs.
+// putState replaces a state by another one. Without force, it returns an error if the present state is newer or has another lineage.
 func putState(f *state.File, from *state.Snapshot, force bool) error {
 	lineage, serial := f.Version()
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// lastRun stands for the newest run that takes none back, with those that were not through and that it went on with.
+// lastRun is the word for the newest run that is not an undo. It includes earlier runs that ended early and that the newest run continued.
 const lastRun = "last"
 
 func undoCommand(p Process) *cli.Command {
@@ -68,7 +68,7 @@ The manifests stay as they are: the next apply makes the same changes again.
 	}
 }
 
-// sharedWithUndo are the flags of a plan that an undo takes, too.
+// sharedWithUndo returns the flags of planform plan that planform undo also has.
 func sharedWithUndo() []cli.Flag {
 	names := []string{"detailed-exitcode", "allow-unsupported", "refresh-all", "target", "delete-changed", "grace-period"}
 	flags := slices.DeleteFunc(planFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
@@ -106,7 +106,7 @@ func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	return o, nil
 }
 
-// undoing makes the runs that are to be taken back what is wanted. known are the addresses of what is to be deleted.
+// undoing changes desired and in so that the plan takes back the runs of an undo. known are the addresses of the objects to delete.
 func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *planner.Input) (known []resource.Address, err error) {
 	lineage, _ := r.prior.Version()
 	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
@@ -171,8 +171,8 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	return slices.Collect(maps.Keys(u.Deletes)), nil
 }
 
-// awaitLate waits until the service carries out no more requests of runs that are to be taken back: one that comes after the undo
-// would bring back what that took.
+// awaitLate waits until unanswered requests of the undone runs can no longer take effect. A request that takes effect after the undo would
+// repeat a change that the undo took back.
 func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) error {
 	late := r.grace
 	if late.GivenUp = history.GivenUp(runs, ids, late.GivenUp); late.GivenUp.IsZero() {
@@ -181,7 +181,7 @@ func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) 
 	return late.Wait(ctx)
 }
 
-// unreadable is the error of an undo that cannot know what runs did since.
+// unreadable returns the error of an undo if the records of later runs cannot be read.
 func unreadable(err error) error {
 	return diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
 }

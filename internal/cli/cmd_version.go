@@ -28,7 +28,7 @@ func versionCommand(p Process) *cli.Command {
 	}
 }
 
-// build tells which build this is.
+// build holds the version of the program and its system.
 type build struct {
 	Number   string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -36,7 +36,7 @@ type build struct {
 	System   string `json:"system"`
 }
 
-// version reads what the Go toolchain wrote into the program.
+// version returns the build information that the Go toolchain wrote into the program.
 func version() build {
 	b := build{Number: "devel", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -24,19 +24,17 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// sandboxURL stands for the sandbox in plans and state files: its port changes from run to run.
+// sandboxURL is the base URL of the sandbox in plans and state files. The real address has another port in each run.
 const sandboxURL = "sandbox:"
 
-// sandboxFile is the sandbox's file for a workspace: the nearest from dir upwards,
-// so that it is the same for one manifest wherever planform is started. If there is
-// none, it is created in the current folder if dir is below that, else in dir.
-// The search ends at a folder that anybody may write to.
+// sandboxFile returns the sandbox's file for a workspace: the nearest one from dir upwards, so that a manifest has the same sandbox in
+// every working folder. If there is no file, its place is the current folder if that contains dir, else dir.
 func sandboxFile(dir, workspace string) string {
 	name := defaultSandbox()
 	if workspace != "" && workspace != sandbox.Workspace {
 		name = filepath.Join(".planform", "sandbox_"+workspace+".db")
 	}
-	const writableByAnybody = 0o002
+	const writableByAnybody = 0o002 // the search ends at such a folder
 	for at := realPath(dir); ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && info.Mode().Perm()&writableByAnybody != 0 || filepath.Dir(at) == at {
 			break
@@ -51,7 +49,7 @@ func sandboxFile(dir, workspace string) string {
 	return filepath.Join(dir, name)
 }
 
-// shorten gives a path from the current folder where it lies below that.
+// shorten returns a path relative to the current folder if it lies below that folder, else the path itself.
 func shorten(path string) string {
 	if rel, err := filepath.Rel(realPath("."), path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -59,12 +57,12 @@ func shorten(path string) string {
 	return path
 }
 
-// connectionOptions say which service to talk to, and how.
+// connectionOptions holds the flags and variables that select a service and the way to talk to it.
 type connectionOptions struct {
 	sandbox           bool
 	baseURL           string
 	workspace         string   // of the flag
-	envWorkspace      string   // of the environment, for where nothing else names one
+	envWorkspace      string   // of the environment; used if nothing else names one
 	dir               string   // of the first manifest
 	people            []string // e-mail addresses in the manifests; the sandbox has them as members
 	workspaceOptional bool     // the command works without a workspace
@@ -74,7 +72,7 @@ type connectionOptions struct {
 	timeout           time.Duration
 	insecureHTTP      bool
 	noRetry           bool     // nothing is tried again, and no long pause is waited for
-	given             []string // the flags of the command line that say which service is meant
+	given             []string // flags of the command line that select the service
 	getenv            func(string) string
 
 	// See [Process].
@@ -95,14 +93,14 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 		o.api = "v1"
 	}
 	o.perMinute, _ = parseRate(c.String("rate")) // the flag was checked
-	if !o.sandbox {                              // what the environment says of a real service is not meant for the sandbox
+	if !o.sandbox {                              // the environment names a real service, not the sandbox
 		o.baseURL = cmp.Or(o.baseURL, p.Getenv("PLANE_BASE_URL"))
 		o.envWorkspace = p.Getenv("PLANE_WORKSPACE_SLUG")
 	}
 	return o
 }
 
-// givenFlags are those of the named flags that the command line has, as a shell takes them, for a command that goes on from here.
+// givenFlags returns the named flags that the command line has, quoted for a shell. They become part of a suggested command.
 func givenFlags(c *cli.Context, names ...string) []string {
 	var flags []string
 	for _, name := range names {
@@ -117,11 +115,11 @@ func givenFlags(c *cli.Context, names ...string) []string {
 	return flags
 }
 
-// slug is the workspace of a command without manifests.
+// slug returns the workspace of a command without manifests.
 func (o connectionOptions) slug() string { return cmp.Or(o.workspace, o.envWorkspace) }
 
-// destination is the workspace that manifests are for: the flag's, the
-// manifest's, or that of the environment, which never overrules a manifest.
+// destination returns the workspace that manifests are for: from the flag or the manifest, else from the environment. If the environment
+// contradicts the manifest, only the flag can decide.
 func destination(m *manifest.Manifest, flag, environment string) (string, error) {
 	if flag != "" || environment == "" || m.Workspace == environment {
 		return m.Workspace, nil
@@ -150,7 +148,7 @@ func emailsOf(m *manifest.Manifest) (emails []string) {
 	return emails
 }
 
-// connection is a client with what it was made from.
+// connection is a client with the service and workspace that it talks to.
 type connection struct {
 	client     *apiclient.Client
 	baseURL    string // base URL as plans and state files give it
@@ -237,8 +235,8 @@ const (
 	cloudAPI = "https://api.plane.so"
 )
 
-// webURL is the address of the service's web app. Self-hosted services have it beside the API.
-// The sandbox has none: texts link to paths there.
+// webURL returns the address of the service's web app, which is the base URL for self-hosted services. It is empty for the sandbox, because
+// texts there link to paths.
 func (c *connection) webURL() string {
 	switch c.baseURL {
 	case sandboxURL:
@@ -283,7 +281,7 @@ func (o connectionOptions) configure(config *apiclient.Config) error {
 	return nil
 }
 
-// mistaken is a hint which says, where a variable of another name is set, what the right one is.
+// mistaken returns the hint, or a better one if a variable with a similar name is set.
 func (o connectionOptions) mistaken(hint, name string, others ...string) string {
 	if i := slices.IndexFunc(others, func(other string) bool { return o.getenv(other) != "" }); i >= 0 {
 		return others[i] + " is set, and planform reads " + name + ": did you mean that?"
@@ -291,7 +289,8 @@ func (o connectionOptions) mistaken(hint, name string, others ...string) string 
 	return hint
 }
 
-// credential takes the one credential that is given.
+// credential returns the credential from --api-key-file, else from the environment. It returns an error if there is none, or if the
+// environment has two.
 func (o connectionOptions) credential() (apiclient.Credential, error) {
 	const how = "set PLANE_API_KEY (an API key) or PLANE_ACCESS_TOKEN (an OAuth token), or name a file with --api-key-file"
 	key, token := o.getenv("PLANE_API_KEY"), o.getenv("PLANE_ACCESS_TOKEN")
@@ -316,13 +315,13 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	}
 }
 
-// accessibleToOthers reports whether everybody can read a file, or others than its owner change it.
+// accessibleToOthers reports whether all users can read a file, or other users than the owner can change it.
 func accessibleToOthers(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode()&0o026 != 0
 }
 
-// credentialSource says where the credential comes from, in words that show none of it.
+// credentialSource returns the source of the credential, in words that show no part of the credential.
 func (o connectionOptions) credentialSource() string {
 	switch {
 	case o.sandbox:

@@ -7,22 +7,22 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Beyond these, deletions are taken for a mistake, such as half a manifest, until somebody says their number.
+// Limits without --max-deletes. A plan with more deletions is probably a mistake, such as half a manifest.
 const (
 	mostDeletes = 50
-	mostShare   = 4 // a quarter of what planform made
+	mostShare   = 4 // a quarter of the objects that planform created
 )
 
-// deleteLimits are what a user says of deletions.
+// deleteLimits holds the limits of deletions that the user sets.
 type deleteLimits struct {
 	yes      bool
 	most     int  // if limited
 	limited  bool // --max-deletes is given
 	reviewed bool // the plan is a saved one
-	undo     bool // it takes back what runs created, and nothing else
+	undo     bool // the plan deletes only objects that the undone runs created
 }
 
-// tooMany says why the deletions of a plan are too many, or "".
+// tooMany returns the reason why the deletions of a plan are too many, or "". Only --max-deletes limits a reviewed plan.
 func (l deleteLimits) tooMany(plan *planner.Plan) string {
 	switch n := plan.Summary.Delete; {
 	case l.limited && n > l.most:
@@ -33,7 +33,7 @@ func (l deleteLimits) tooMany(plan *planner.Plan) string {
 	return ""
 }
 
-// check keeps an apply from deleting what nobody meant to lose. Deletions of a saved plan were reviewed.
+// check returns an error if the plan deletes too many objects, or if it has neither --yes nor a terminal to ask on.
 func (l deleteLimits) check(p Process, plan *planner.Plan) error {
 	n := plan.Summary.Delete
 	switch why := l.tooMany(plan); {
@@ -48,7 +48,7 @@ func (l deleteLimits) check(p Process, plan *planner.Plan) error {
 	return nil
 }
 
-// announce says what an apply of a plan will want to be told before it deletes anything. saved is where the plan is saved; "" = nowhere.
+// announce returns a note about the flags with which an apply of the plan may delete objects. saved is the file of a saved plan, or "".
 func (l deleteLimits) announce(plan *planner.Plan, saved string) (notices diag.List) {
 	n := plan.Summary.Delete
 	flags, apply := "--yes", "apply"

@@ -1,8 +1,6 @@
-// Package cli is the command line: one file a command.
+// Package cli implements the command line, with one file for each command.
 //
-// A command's file turns flags into an options value and calls one run function
-// with it. Shared by all are the process as a value ([Process]), the
-// connection to a service or to the sandbox, and the one ladder from errors to
-// exit codes. Business is done in the packages below; nothing imports this one
-// but main.
+// The file of a command turns flags into an options value and calls one run function with it. All commands share the process as a value
+// ([Process]), the connection to a service or to the sandbox, and the one function from errors to exit codes. Other packages do the work;
+// only main imports this package.
 package cli

@@ -34,7 +34,7 @@ const exitCodes = `Exit codes: 0 done, or nothing to do; 1 failed; 2 changes are
 is not possible; 4 wrong credential, no permission, or no such workspace; 5 the
 state is locked; 64 wrong usage; 130 interrupted.`
 
-// usageError is a command line that cannot be carried out as it is.
+// usageError is an error in the command line, with a hint at the next step.
 type usageError struct {
 	text, hint string
 	code       string // for programs; "" = usage
@@ -42,10 +42,10 @@ type usageError struct {
 
 func (e usageError) Error() string { return e.text }
 
-// Hint is the next step.
+// Hint returns the next step.
 func (e usageError) Hint() string { return e.hint }
 
-// failure is an error in words of its own, of one of the kinds below.
+// failure is an error with its own message and one of the kinds below.
 type failure struct {
 	error
 
@@ -54,10 +54,10 @@ type failure struct {
 
 func (e failure) Unwrap() []error { return []error{e.error, e.kind} }
 
-// problemsFound is what the doctor's report says, in short.
+// problemsFound is the error of a doctor report with problems.
 type problemsFound struct {
 	problems int
-	denied   bool // one is of credential or permission
+	denied   bool // a problem is about the credential or a permission
 }
 
 func (e problemsFound) Error() string {
@@ -66,29 +66,29 @@ func (e problemsFound) Error() string {
 
 func (e problemsFound) Is(target error) bool { return e.denied && target == errCredentials }
 
-// reported is an error that somebody has told of already.
+// reported is an error that the user has already seen.
 type reported struct{ error }
 
 func (e reported) Unwrap() error { return e.error }
 
 var (
-	// errCredentials: there is none, or it is not usable.
+	// errCredentials: the credential is missing or not usable.
 	errCredentials = errors.New("no credential")
 	// errPending: a plan has changes, and the caller asked to be told by the exit code.
 	errPending = errors.New("changes are pending")
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
-	// errNotFound: what the command line names is not there.
+	// errNotFound: the command line names a thing that does not exist.
 	errNotFound = errors.New("not found")
 	// errTooMany: the plan deletes more than is allowed.
 	errTooMany = errors.New("too many deletions")
-	// errUnlisted: the wider API is needed and not there.
+	// errNoLists: the command needs a wider API than the documented operations.
 	errNoLists = errors.New("the documented operations cannot list the contents of a workspace")
-	// errDenied: what was exported is not all, for want of permission.
+	// errDenied: the export is incomplete because the credential lacks a permission.
 	errDenied = errors.New("the export is incomplete: the credential may not read everything")
-	// errInterrupted: a signal ended the run. If that is not [reported], nothing was changed.
+	// errInterrupted: a signal ended the run. Without [reported] around it, nothing was changed.
 	errInterrupted = errors.New("interrupted")
-	// errShown: the findings have been shown.
+	// errReported: the user has already seen the errors.
 	errReported = errors.New("there are errors")
 )
 
@@ -115,7 +115,7 @@ func finish(p Process, json bool, err error) int {
 	return code
 }
 
-// classify is the one ladder from errors to exit codes, and to the codes in JSON, which docs/compatibility.md lists.
+// classify returns the exit code of an error, and its code in JSON, which docs/compatibility.md lists.
 func classify(err error) (exit int, code string) {
 	wrong, misused := errors.AsType[usageError](err)
 	refused, _ := errors.AsType[*apiclient.Error](err)
@@ -126,7 +126,7 @@ func classify(err error) (exit int, code string) {
 	case misused, has[*export.UnknownWordError](err):
 		return exitUsage, cmp.Or(wrong.code, "usage")
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		return exitInterrupted, "" // which a note says
+		return exitInterrupted, "" // finish prints a note
 	case errors.Is(err, errPending):
 		return exitPending, ""
 	case has[*state.LockedError](err):
@@ -144,7 +144,7 @@ func classify(err error) (exit int, code string) {
 	case errors.Is(err, errNotFound), errors.Is(err, apiclient.ErrNotFound):
 		return exitFailed, "not-found"
 	case has[*apiclient.ConnectionError](err), has[*url.Error](err), has[*net.OpError](err):
-		return exitFailed, "unreachable" // also where the cause is a file, such as that of the certificates
+		return exitFailed, "unreachable" // also if the cause is a file, such as a certificate
 	case has[*fs.PathError](err), has[*os.LinkError](err):
 		return exitFailed, "file" // before net.Error, since the system's error numbers implement it too
 	case has[net.Error](err):
@@ -156,7 +156,7 @@ func classify(err error) (exit int, code string) {
 	}
 }
 
-// has reports whether an error, or one that it wraps, is of a type.
+// has reports whether an error, or an error that it wraps, has the type E.
 func has[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

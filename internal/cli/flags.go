@@ -23,7 +23,7 @@ const (
 	categoryOutput  = "Output"
 )
 
-// connectionFlags are those of every command that talks to a service.
+// connectionFlags returns the flags of every command that talks to a service.
 func connectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{
@@ -62,7 +62,8 @@ func connectionFlags() []cli.Flag {
 	}
 }
 
-// outputFlags are those of every command. formats are those of the result; none = text and json.
+// outputFlags returns the flags for results, errors and logs. formats are the possible formats of the result; without formats, these are
+// text and json.
 func outputFlags(formats ...string) []cli.Flag {
 	if formats == nil {
 		formats = []string{"text", "json"}
@@ -90,7 +91,7 @@ func outputFlags(formats ...string) []cli.Flag {
 	}
 }
 
-// extentFlags are those of commands that show plans.
+// extentFlags returns the flags that choose between a long and a short view of a plan.
 func extentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{
@@ -143,7 +144,7 @@ func checkRate(_ *cli.Context, rate string) error {
 	return nil
 }
 
-// parseRate reads a rate; a number alone is meant per minute. "" is none.
+// parseRate reads a rate; a number without a unit is per minute. The rate of "" is 0, which means no limit.
 func parseRate(text string) (perMinute float64, err error) {
 	if text == "" {
 		return 0, nil
@@ -154,7 +155,7 @@ func parseRate(text string) (perMinute float64, err error) {
 	return apiclient.ParseRate(text)
 }
 
-// number is a flag with the least value that it takes.
+// number returns a flag that accepts no number below least.
 func number(f cli.IntFlag, least int) cli.Flag {
 	f.Action = func(_ *cli.Context, n int) error {
 		if n < least {
@@ -165,7 +166,7 @@ func number(f cli.IntFlag, least int) cli.Flag {
 	return &f
 }
 
-// notNegative is a flag that takes a time.
+// notNegative returns a flag for a time that must not be negative.
 func notNegative(f cli.DurationFlag) cli.Flag {
 	f.Action = func(_ *cli.Context, d time.Duration) error {
 		if d < 0 {
@@ -176,7 +177,7 @@ func notNegative(f cli.DurationFlag) cli.Flag {
 	return &f
 }
 
-// without is the action of a flag that excludes another.
+// without returns the action of a flag that excludes another one.
 func without(name, other string) func(*cli.Context, bool) error {
 	return func(c *cli.Context, set bool) error {
 		if set && c.Bool(other) {
@@ -200,7 +201,7 @@ func checkLogLevel(_ *cli.Context, level string) error {
 	return nil
 }
 
-// manifestFlag names what to read.
+// manifestFlag returns the flag that names manifests.
 func manifestFlag() cli.Flag {
 	return &cli.StringSliceFlag{
 		Name: "file", Aliases: []string{"f"},
@@ -209,7 +210,7 @@ func manifestFlag() cli.Flag {
 	}
 }
 
-// manifestFlags say what to read, and with which values.
+// manifestFlags returns the flags that name manifests and set variables.
 func manifestFlags() []cli.Flag {
 	return []cli.Flag{
 		manifestFlag(),
@@ -221,7 +222,7 @@ func manifestFlags() []cli.Flag {
 	}
 }
 
-// variables are the settings of --var-file and --var. Of two for one name, the later holds.
+// variables returns the settings of --var-file and --var, such as NAME=VALUE. If two settings have the same name, the later one counts.
 func variables(c *cli.Context) ([]string, error) {
 	var settings []string
 	for _, name := range c.StringSlice("var-file") {
@@ -240,7 +241,7 @@ func variables(c *cli.Context) ([]string, error) {
 	return append(settings, c.StringSlice("var")...), nil
 }
 
-// manifestOptions are those that manifests are read with. settings are those of [variables].
+// manifestOptions returns the options for reading manifests, with settings from [variables].
 func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 	o := manifest.Options{Stdin: p.Streams.In, Getenv: p.Getenv, Variables: map[string]string{}}
 	for _, text := range settings {
@@ -253,7 +254,7 @@ func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 	return o, nil
 }
 
-// reading are the options that manifests are read with by a command that makes no plan.
+// reading returns the options for reading manifests in a command that makes no plan.
 func (p Process) reading(c *cli.Context) (manifest.Options, error) {
 	settings, err := variables(c)
 	if err != nil {
@@ -262,7 +263,7 @@ func (p Process) reading(c *cli.Context) (manifest.Options, error) {
 	return p.manifestOptions(settings)
 }
 
-// maxErrorsFlag limits how many findings are shown.
+// maxErrorsFlag returns the flag that limits the number of findings.
 func maxErrorsFlag() cli.Flag {
 	return number(cli.IntFlag{
 		Name: "max-errors", Value: diag.MaxShown,
@@ -270,19 +271,19 @@ func maxErrorsFlag() cli.Flag {
 	}, 1)
 }
 
-// stateFlags say where the state is.
+// stateFlags returns the flag for the place of the state.
 func stateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "state", Usage: "state `FILE`, s3://BUCKET/KEY, or https://… of an HTTP state (or PLANFORM_STATE; default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
 	}
 }
 
-// lockTimeoutFlag is that of commands that write the state.
+// lockTimeoutFlag returns the flag of commands that write the state and wait for its lock.
 func lockTimeoutFlag() cli.Flag {
 	return notNegative(cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"})
 }
 
-// splitList are the values of a flag that is repeated, or takes several with commas between.
+// splitList returns the values of a flag that can be repeated, or can have several values with commas between.
 func splitList(c *cli.Context, flag string) []string {
 	var all []string
 	for _, value := range c.StringSlice(flag) {
@@ -293,16 +294,16 @@ func splitList(c *cli.Context, flag string) []string {
 	return all
 }
 
-// defaultManifest is what is read in a folder that has it if the command line names nothing.
+// defaultManifest is the manifest that commands read if the command line names none and the current folder has it.
 const defaultManifest = "workspace.yaml"
 
-// The ArgsUsage of commands whose arguments are manifests, and of one that takes a saved plan among them.
+// Values of ArgsUsage: all arguments are manifests, or one argument may be a saved plan.
 const (
 	argsManifests = "FILE…"
 	argsPlan      = "PLAN…"
 )
 
-// namedManifests are the manifests that a command line names, with -f or as arguments.
+// namedManifests returns the manifests that a command line names, with -f or as arguments.
 func namedManifests(c *cli.Context) []string {
 	names := slices.Clone(c.StringSlice("file"))
 	for _, name := range c.Args().Slice() {
@@ -313,20 +314,20 @@ func namedManifests(c *cli.Context) []string {
 	return names
 }
 
-// isManifest reports whether an argument is a manifest and not a saved plan: a folder, standard input, or a file with a name of
-// YAML. Any other file is a plan whatever is in it, because others may have replaced it: a manifest in JSON needs -f.
+// isManifest reports whether an argument is a manifest and not a saved plan: a folder, standard input, or a file with a YAML extension. Any
+// other file is a plan, whatever it contains, because others may have replaced it; a manifest in JSON needs -f.
 func isManifest(name string) bool {
 	info, err := os.Stat(name)
 	return name == standardInput || isYAML(name) || err == nil && info.IsDir()
 }
 
-// isYAML reports whether a file has a name of YAML.
+// isYAML reports whether a file has a YAML extension.
 func isYAML(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// manifests are the manifests that a command line names, or the folder's own. There may be none.
+// manifests returns the manifests that a command line names, or the default manifest if the current folder has it. The list may be empty.
 func manifests(c *cli.Context) []string {
 	names := namedManifests(c)
 	if info, err := os.Stat(defaultManifest); len(names) == 0 && err == nil && !info.IsDir() {
@@ -335,7 +336,7 @@ func manifests(c *cli.Context) []string {
 	return names
 }
 
-// files are the manifests of a command that needs one.
+// files returns the manifests of a command that needs at least one.
 func files(c *cli.Context) ([]string, error) {
 	names := manifests(c)
 	if len(names) == 0 {

@@ -7,16 +7,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// helpWidth is what every terminal has.
+// helpWidth is a number of columns that every terminal has.
 const helpWidth = 80
 
 // site is the address of the documentation.
 const site = "https://planform.github.io/planform/"
 
-// helpFlag is every command's; it is found before the library sees the command line.
+// helpFlag reports whether a word is the help flag, which every command has. The flag is found before the library parses the command line.
 func helpFlag(word string) bool { return word == "--help" || word == "-h" || word == "-help" }
 
-// appHelp is the help of the program.
+// appHelp returns the help of the program.
 func appHelp(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString(app.Name + ": " + app.Usage + "\n\nUsage:\n   " + app.UsageText + "\n\n" + app.Description + "\n\nCommands:\n")
@@ -25,7 +25,7 @@ func appHelp(app *cli.App) string {
 	return b.String()
 }
 
-// commandHelp is the help of a command.
+// commandHelp returns the help of a command.
 func commandHelp(cmd *cli.Command, name string) string {
 	var b strings.Builder
 	b.WriteString(strings.Join(wrap(name+": "+cmd.Usage, helpWidth), "\n") + "\n\nUsage:\n")
@@ -71,7 +71,7 @@ func writeCommands(b *strings.Builder, commands []*cli.Command) {
 	}
 }
 
-// writeUsage breaks each line of usage, the rest of it indented.
+// writeUsage breaks each line of usage, and indents the continuation.
 func writeUsage(b *strings.Builder, text string) {
 	for usage := range strings.SplitSeq(text, "\n") {
 		for i, line := range wrap(usage, helpWidth-9) {
@@ -80,7 +80,7 @@ func writeUsage(b *strings.Builder, text string) {
 	}
 }
 
-// paragraphs breaks the lines of a text anew, but for those that are indented.
+// paragraphs wraps the lines of a text, except indented lines.
 func paragraphs(text string) string {
 	var out, open []string
 	end := func() {
@@ -100,7 +100,7 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// entry writes a name, and beside it what it means.
+// entry writes a name, and its description in a second column.
 func entry(b *strings.Builder, name string, column int, text string) {
 	b.WriteString("  " + name)
 	at := 2 + len(name)
@@ -132,7 +132,7 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// flagNames is how a flag is written, such as -f, --file FILE.
+// flagNames returns the names of a flag with the placeholder of its value, such as -f, --file FILE.
 func flagNames(f cli.Flag) string {
 	var names []string
 	for _, n := range f.Names() {
@@ -146,7 +146,7 @@ func flagNames(f cli.Flag) string {
 	return text
 }
 
-// placeholder is the word for a flag's value: the one in backquotes.
+// placeholder returns the word for a flag's value, which the usage text has in backquotes.
 func placeholder(f cli.Flag) string {
 	if d, ok := f.(cli.DocGenerationFlag); ok {
 		if words := strings.Split(d.GetUsage(), "`"); len(words) > 2 {
@@ -164,7 +164,7 @@ func flagText(f cli.Flag) string {
 	return strings.ReplaceAll(d.GetUsage(), "`", "") + defaultText(d)
 }
 
-// defaultText is what a flag is if it is not given, where that says anything.
+// defaultText returns the default value of a flag in brackets, or "" for an empty or zero default.
 func defaultText(d cli.DocGenerationFlag) string {
 	text := strings.Trim(d.GetDefaultText(), `"`)
 	if !d.TakesValue() || slices.Contains([]string{"", "false", "0", "0s"}, text) {

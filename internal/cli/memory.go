@@ -10,8 +10,8 @@ const (
 	memoryPerObject = 10 << 10  // bytes, with what the plan and the state know of the object
 )
 
-// boundMemory sets the size from which on memory is collected more often, at the cost of time: 450 MB, or more for many objects of a manifest.
-// A limit of the environment is kept.
+// boundMemory sets the size of memory above which memory is collected more often, at the cost of time: 450 MB, or more for many objects. It
+// keeps a limit that the environment sets.
 func boundMemory(objects int) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(max(baseMemory, objects*memoryPerObject)))

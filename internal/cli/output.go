@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// output is how a command shows its results, notes and logs.
+// output holds the view and the log of a command.
 type output struct {
 	view      *view.View
 	json      bool
@@ -21,7 +21,7 @@ type output struct {
 	log       *slog.Logger
 }
 
-// newOutput reads the output flags, which were checked.
+// newOutput returns the output that the flags describe. The flags were checked before.
 func newOutput(c *cli.Context, p Process) output {
 	color := c.String("color")
 	if c.Bool("no-color") {
@@ -61,7 +61,7 @@ func logHandler(c *cli.Context, w io.Writer) slog.Handler {
 	return slog.NewTextHandler(w, opts)
 }
 
-// withOutput is the action of a command that takes flags only.
+// withOutput returns the action of a command without arguments, or with manifests as arguments. The action calls run with the output.
 func withOutput(p Process, run func(c *cli.Context, out output) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := noArguments(c); err != nil {
@@ -71,7 +71,7 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 	}
 }
 
-// lockedBy notes who holds the state's lock while a command waits for it.
+// lockedBy returns a function that prints a note about the holder of the state's lock. A command calls it before it waits.
 func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) {
 		if timeout == 0 { // of a shared state
@@ -82,14 +82,14 @@ func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 	}
 }
 
-// noteSkipped names the files of folders that are no manifests.
+// noteSkipped prints a note about files in folders that are not manifests.
 func (o output) noteSkipped(m *manifest.Manifest) {
 	if len(m.Skipped) > 0 {
 		o.view.Notef("no manifest, and skipped: %s", diag.First(m.Skipped, 10))
 	}
 }
 
-// warnOfOthers notes that other users can write to the folder of the state.
+// warnOfOthers prints a note if other users can write to the folder of the state.
 func (o output) warnOfOthers(statePath string) {
 	if dir, yes := state.WritableByOthers(statePath); yes && !state.IsShared(statePath) {
 		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// pager shows a text through the program that the user reads long texts with. It is nil without a terminal, in CI, where the
-// program is missing, and for commands that change something: their plan stays on the terminal, above the question and the result.
+// pager returns a function that shows a text in the user's pager. It returns nil without a terminal, in CI, without a pager program, and
+// for commands that change something, because their plan must stay above the question.
 func pager(c *cli.Context, p Process) func(text []byte) error {
 	if changes := []string{"apply", "undo"}; !p.Streams.OutTTY || slices.Contains(changes, c.Command.Name) || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
 		return nil
@@ -38,8 +38,8 @@ func pager(c *cli.Context, p Process) func(text []byte) error {
 	}
 }
 
-// pagerEnvironment is an environment without what is meant for planform, such as the credential. As with git, less shows colours. Its prompt
-// says how to go on.
+// pagerEnvironment returns an environment without variables of planform, such as the credential. It also sets options of less: colours, and
+// a prompt that tells the keys.
 func pagerEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(v string) bool { return strings.HasPrefix(v, "PLANE_") })
 	if !slices.ContainsFunc(all, func(v string) bool { return strings.HasPrefix(v, "LESS=") }) {
@@ -48,7 +48,7 @@ func pagerEnvironment(all []string) []string {
 	return all
 }
 
-// page runs the pager to its end. A signal meanwhile interrupts planform too, but not before the pager gives the terminal back.
+// page runs the pager to its end. A signal during that time also interrupts planform, after the pager has restored the terminal.
 func page(cmd *exec.Cmd, otherwise func() error) error {
 	signals := listen(1)
 	defer signal.Stop(signals)
@@ -58,7 +58,7 @@ func page(cmd *exec.Cmd, otherwise func() error) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // how it ended says nothing of the plan
+		_ = cmd.Wait() // an error of the pager is no error of the command
 	}()
 	for interrupted := false; ; {
 		select {

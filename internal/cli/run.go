@@ -21,7 +21,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// run is the way from manifests to a plan, which the commands that make plans share.
+// run holds the steps from manifests to a plan, which the commands that make plans share.
 type run struct {
 	planOptions
 
@@ -30,10 +30,10 @@ type run struct {
 	conn      *connection // nil = not yet connected
 	statePath string
 	prior     stateReader
-	grace     provider.Grace // for what former runs sent
+	grace     provider.Grace // for requests of former runs
 }
 
-// stateReader reads what earlier runs left.
+// stateReader reads the records of earlier runs.
 type stateReader interface {
 	Prior() planner.Prior
 	LastActivity() time.Time
@@ -42,7 +42,7 @@ type stateReader interface {
 	Version() (lineage string, serial uint64)
 }
 
-// newRun reads and checks the manifests; nothing is sent while they have errors.
+// newRun reads and checks the manifests. If they have errors, nothing is sent.
 func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
 	desired, err := o.load(ctx, out)
 	if err != nil {
@@ -55,7 +55,7 @@ func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
 	return &run{planOptions: o, out: out, desired: desired}, o.checkOut(desired)
 }
 
-// load reads the manifests. Of those of an undo it takes only which workspace they are for, and where their state is.
+// load reads the manifests. For an undo, it reads only the workspace that they are for and the folder that their state belongs to.
 func (o planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
 	if len(o.Undo) > 0 {
 		return locate(ctx, o.Files, o.reading, out)
@@ -69,7 +69,7 @@ func (o planOptions) load(ctx context.Context, out output) (*manifest.Manifest, 
 	return desired, nil
 }
 
-// connect connects to the service, and finds the state of this service and workspace.
+// connect connects to the service, and finds the state of the service and the workspace.
 func (r *run) connect(ctx context.Context) (err error) {
 	if r.conn, err = connect(ctx, r.service, r.desired.Workspace, r.out); err != nil {
 		return err
@@ -85,15 +85,15 @@ func (r *run) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// close ends the connection. What was done is in the journal and the state.
+// close ends the connection. All changes are already in the journal and the state.
 func (r *run) close() {
 	if r.conn != nil {
 		_ = r.conn.close()
 	}
 }
 
-// remember takes what earlier runs left. Their requests are given up by now, as no two runs have the state at the same time: the
-// grace period begins here, and goes on while a plan is made and confirmed.
+// remember takes over the records of earlier runs and starts the grace period of their unanswered requests. Earlier runs send nothing any
+// more, because only one run has the state at a time.
 func (r *run) remember(prior stateReader) {
 	r.prior = prior
 	r.grace = provider.Grace{Period: r.gracePeriod, GivenUp: time.Now(), OnWait: func(d time.Duration) {
@@ -106,7 +106,7 @@ func (r *run) remember(prior stateReader) {
 	}
 }
 
-// preview connects, and makes a plan that is not carried out: it locks nothing.
+// preview connects and makes a plan to be shown, without a lock.
 func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
 	if err := r.connect(ctx); err != nil {
 		return nil, err
@@ -118,13 +118,13 @@ func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
 	r.statePath = prior.Path
 	r.remember(prior)
 	if by, held := state.LockedBy(ctx, r.statePath, r.service.stateOf(r.conn.baseURL, r.conn.workspace)); held {
-		r.grace.Period = 0 // its requests are not given up, and nobody knows when it ends
+		r.grace.Period = 0 // the other run still sends requests, and its end is not known
 		r.out.view.Notef("the state is in use by %s: the plan may lack what that run has under way", by)
 	}
 	return r.makePlan(ctx)
 }
 
-// makePlan reads what the service holds, compares, and shows the findings that leave no plan.
+// makePlan reads the service and returns the plan. It shows the findings, and returns an error if a finding leaves no plan.
 func (r *run) makePlan(ctx context.Context) (*planner.Plan, error) {
 	plan, findings, err := r.planOf(ctx, r.desired)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *run) makePlan(ctx context.Context) (*planner.Plan, error) {
 
 var noMember = regexp.MustCompile(`^the service has no member "([^"]+@[^"]+)"$`)
 
-// adviseOnMembers adds to errors about people who are no members what to do where convert wrote the manifest.
+// adviseOnMembers adds a hint to errors about people who are not members, if convert wrote the manifest.
 func adviseOnMembers(findings diag.List) {
 	for n, d := range findings {
 		if m := noMember.FindStringSubmatch(d.Summary); m != nil && d.Severity == diag.Error {
@@ -151,11 +151,11 @@ func adviseOnMembers(findings diag.List) {
 	}
 }
 
-// planOf is the plan for a manifest. There is none if a finding is an error.
+// planOf returns the plan for a manifest. If a finding is an error, there is no plan.
 func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planner.Plan, _ diag.List, err error) {
 	in, conn := r.input, r.conn
 	in.Now = time.Now()
-	if order := cmp.Or(r.Order, desired.Order); !in.Pull { // which creates nothing
+	if order := cmp.Or(r.Order, desired.Order); !in.Pull { // pull creates nothing
 		in.AnyOrder, in.ExactOrder = order == "any", order == "exact"
 	}
 	in.Notices = conn.localize(desired)
@@ -198,14 +198,14 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	return provider.Plan(ctx, conn.client, in, r.grace)
 }
 
-// localize drops from the manifest what means something in another workspace only, and says what.
+// localize removes IDs and identifiers of other workspaces from the manifest, and returns one warning for each source of such IDs.
 func (c *connection) localize(desired *manifest.Manifest) diag.List {
 	return desired.Localize(func(s resource.Source) bool {
 		return s.Workspace == c.workspace && state.SameServer(s.BaseURL, c.baseURL)
 	})
 }
 
-// document is a plan in the form that is shown and saved.
+// document returns a plan in the form that is shown and saved.
 func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Document {
 	return planfile.New(plan, planfile.Where{
 		Service: r.conn.baseURL, Workspace: r.conn.workspace, User: r.conn.user, Sandbox: r.conn.sandbox,
@@ -214,7 +214,8 @@ func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Docume
 	})
 }
 
-// refusedBefore tells what was not possible in the last applied run, as far as the history says: it is read only if the plan has such a step.
+// refusedBefore returns a function that reports whether the last applied run could not do a step for the same reason. It reads the history
+// only if the plan has a step that is not possible.
 func (r *run) refusedBefore(ctx context.Context, plan *planner.Plan) func(resource.Address, string) bool {
 	lineage, _ := r.prior.Version()
 	if plan.Summary.Blocked == 0 || lineage == "" || len(r.Undo) > 0 {

@@ -23,17 +23,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// errStale: a saved plan was not carried out, since a new one differs.
+// errStale: a saved plan was not carried out, because a new plan differs.
 var errStale = errors.New("the plan is stale; nothing was done")
 
-// savedPlan is a plan that is read from a file.
+// savedPlan is a plan that was read from a file.
 type savedPlan struct {
 	*planfile.Document
 
 	name string
 }
 
-// readPlan reads the plan that a command line names; nil = it names manifests only.
+// readPlan reads the plan that a command line names. It returns nil if the command line names only manifests.
 func readPlan(c *cli.Context) (*savedPlan, error) {
 	names := slices.DeleteFunc(slices.Clone(c.Args().Slice()), func(name string) bool { return c.Command.ArgsUsage == argsPlan && isManifest(name) })
 	if len(names) == 0 {
@@ -57,13 +57,13 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 	return &savedPlan{d, name}, nil
 }
 
-// No file of these sorts is larger.
+// The largest sizes of files in bytes.
 const (
 	largestPlan   = 256 << 20
 	largestSecret = 64 << 10
 )
 
-// readAtMost reads a file that is not larger than so many bytes.
+// readAtMost reads a file, and returns an error if the file has more than largest bytes.
 func readAtMost(name string, largest int64) ([]byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
@@ -77,8 +77,8 @@ func readAtMost(name string, largest int64) ([]byte, error) {
 	return text, err
 }
 
-// options are those that the plan was made with, for another apply. Where the command line names manifests, the plan has to be of
-// what it says: a plan may come from where more people can write than review.
+// options returns the options for an apply of the plan. If the command line names manifests, the plan must have been made with the same
+// options, because people who may write a plan need not be people who may review it.
 func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error) {
 	if c.Bool("dry-run") {
 		return o, usageError{text: "--dry-run cannot be combined with the plan " + s.name, hint: "planform show " + s.name + " shows it"}
@@ -88,7 +88,7 @@ func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error
 			err = s.isOf(o.Options)
 		}
 	} else {
-		o, err = s.own(c, p)
+		o, err = s.ownOptions(c, p)
 	}
 	if err == nil && s.Sandbox && !o.service.sandbox && o.service.baseURL == "" {
 		err = usageError{text: "the plan " + s.name + " is for the sandbox", hint: "planform apply " + s.name + " --sandbox carries it out"}
@@ -99,8 +99,8 @@ func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error
 	return o, err
 }
 
-// own are the options of the plan.
-func (s *savedPlan) own(c *cli.Context, p Process) (o planOptions, err error) {
+// ownOptions returns the options that the plan was made with, and refuses flags that would change them.
+func (s *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	for _, f := range slices.Concat(shapingFlags(), manifestFlags(), []cli.Flag{&cli.StringFlag{Name: "api"}}) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return o, usageError{
@@ -123,7 +123,7 @@ func (s *savedPlan) own(c *cli.Context, p Process) (o planOptions, err error) {
 	return o, err
 }
 
-// isOf returns an error if the plan was made with other options. Where the state is, is nothing that anybody reviews.
+// isOf returns an error if the plan was made with other options. The place of the state does not count, because nobody reviews it.
 func (s *savedPlan) isOf(wanted planfile.Options) error {
 	made := s.Options
 	made.State, wanted.State = "", ""
@@ -138,8 +138,8 @@ func (s *savedPlan) isOf(wanted planfile.Options) error {
 		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+s.name)
 }
 
-// isFor makes sure that the plan goes where the connection does. The address of the
-// service is never taken from the plan: whoever wrote it would get the credential.
+// isFor returns an error if the connection is to another service or workspace than the plan's. The address of the service never comes from
+// the plan, because the author of a plan would get the credential.
 func (s *savedPlan) isFor(conn *connection) error {
 	here := planfile.Where{Service: conn.baseURL, Workspace: conn.workspace, Sandbox: conn.sandbox}
 	if s.Sandbox == (conn.sandbox != "") && (s.Sandbox || state.SameServer(s.BaseURL, conn.baseURL)) && s.Workspace == conn.workspace {
@@ -152,7 +152,7 @@ func (s *savedPlan) isFor(conn *connection) error {
 	return usageError{text: fmt.Sprintf("the plan %s is for %s, and this would be %s", s.name, s.Where(), here), hint: hint}
 }
 
-// check returns an error if the plan is stale: now, which was just made, differs from what is left of it.
+// check returns an error if the plan is stale: now is a new plan, and differs from the remaining steps of the saved one.
 func (s *savedPlan) check(now *planfile.Document, file *state.File, service []string, out output) error {
 	var earlier *planfile.Run
 	if last := file.Plan(); last != nil && last.Hash == s.Hash {
@@ -173,7 +173,7 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, service []st
 	return nil
 }
 
-// commandOf is the command that makes such a plan.
+// commandOf returns the command that makes a plan with these options, without the flags.
 func commandOf(o planfile.Options) string {
 	if len(o.Undo) > 0 {
 		return "planform undo " + strings.Join(o.Undo, " ")
@@ -181,9 +181,9 @@ func commandOf(o planfile.Options) string {
 	return "planform plan"
 }
 
-// planFlagsOf are the flags that stand for options, those of defaults left out.
+// planFlagsOf returns the flags for the options, without flags that have their default value.
 func planFlagsOf(o planfile.Options) []string {
-	undo := len(o.Undo) > 0 // has some of them always
+	undo := len(o.Undo) > 0 // an undo always has some of the options
 	var flags []string
 	add := func(flag string, values ...string) {
 		for _, value := range values {
@@ -213,7 +213,7 @@ func planFlagsOf(o planfile.Options) []string {
 	return flags
 }
 
-// shellWord is a text as a shell takes it for one word.
+// shellWord returns a text in the form that a shell reads as one word.
 func shellWord(text string) string {
 	if text != "" && strings.Trim(text, plain) == "" {
 		return text
@@ -221,10 +221,10 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// plain are the characters of a word that no shell takes for anything else.
+// plain holds the characters that a shell never interprets.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
 
-// hash is the plan's; "" = there is no saved plan.
+// hash returns the hash of the plan, or "" without a saved plan.
 func (s *savedPlan) hash() string {
 	if s == nil {
 		return ""
@@ -234,7 +234,7 @@ func (s *savedPlan) hash() string {
 
 var hashForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// checkExpected compares the hash of a plan with that of --expect.
+// checkExpected returns an error if the hash of a plan is not the value of --expect.
 func checkExpected(c *cli.Context, hash string) error {
 	switch want := c.String("expect"); {
 	case want == "" && !c.IsSet("expect"), want == hash:
@@ -249,7 +249,7 @@ func checkExpected(c *cli.Context, hash string) error {
 	}
 }
 
-// basis tells what a plan is made from.
+// basis returns the version of the state, and digests of the files and variables that a plan is made from.
 func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
 	b := planfile.Basis{Digests: map[string]string{}}
 	b.Lineage, b.Serial = prior.Version()
@@ -289,7 +289,7 @@ func (o planOptions) checkOut(desired *manifest.Manifest) error {
 	return nil
 }
 
-// savePlan writes a plan that only its owner can read, whole or not at all.
+// savePlan writes a plan completely or not at all. Only its owner can read the file.
 func savePlan(on disk.Disk, name string, d *planfile.Document) error {
 	err := disk.Write(on, name, func(w io.Writer) error { return view.WritePlan(w, d) })
 	if errors.Is(err, fs.ErrNotExist) {

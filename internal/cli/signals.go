@@ -13,7 +13,8 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// listen gives the signals that ask to end, of which it keeps so many. What nohup or a shell made the program ignore stays ignored.
+// listen returns a channel with room for most signals that ask the program to end. Signals that nohup or a shell made the program ignore
+// stay ignored.
 func listen(most int) chan os.Signal {
 	signals := make(chan os.Signal, most)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
@@ -24,9 +25,8 @@ func listen(most int) chan os.Signal {
 	return signals
 }
 
-// onSignals calls one act after another as signals come that ask to end; after
-// the last, signals work as if nobody listened. release ends the listening; a
-// signal that came before it is not lost.
+// onSignals calls one act for each signal that asks the program to end; after the last act, signals have their default effect. release ends
+// the listening, and handles a signal that came before.
 func onSignals(acts ...func()) (release func()) {
 	signals := listen(len(acts))
 	done := make(chan struct{})
@@ -56,8 +56,7 @@ func onSignals(acts ...func()) (release func()) {
 	})
 }
 
-// untilSignal is ctx for what changes nothing: the first signal cancels it, the
-// next one ends the process.
+// untilSignal returns a context for work that changes nothing. The first signal cancels the context, the next one ends the process.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return ctx, onSignals(func() { cancel(errInterrupted) })
@@ -70,10 +69,10 @@ type progressRelay struct {
 	reading  bool
 }
 
-// read shows the reads from now on until done is called.
+// read shows the progress of reads until done is called.
 func (r *progressRelay) read(out output) (done func()) { return r.follow(out.view.Reading(), true) }
 
-// follow shows waits in p until done is called, which ends p.
+// follow shows waits in p until done is called; done also ends p.
 func (r *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
 	r.set(p, reading)
 	return func() {
@@ -96,7 +95,7 @@ func (r *progressRelay) notify(e apiclient.Event) {
 	case e.Type == apiclient.Retrying:
 		why := e.Err
 		if broken, ok := errors.AsType[*apiclient.ConnectionError](why); ok {
-			why = broken // no answer came, whatever the request was
+			why = broken // no answer came, so the request does not matter
 		}
 		r.progress.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:

@@ -10,19 +10,18 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// sourceSet are the manifests that share a state, by the names that it has for
-// them: paths from the folder that it is for, with slashes.
+// sourceSet holds the manifests that share a state, by their names in the state: paths relative to dir, with slashes.
 type sourceSet struct {
-	dir     string            // the folder
-	names   map[string]string // of the manifests that are read, by those that the user gave
+	dir     string            // the folder of the state, without .planform
+	names   map[string]string // names in the state, by file
 	read    map[string]bool
-	folders map[string]bool // that are read as such
+	folders map[string]bool // folders that are read as a whole
 }
 
-// standardInput is what stands for it, and for whatever else is not read twice.
+// standardInput is the name of standard input, and of all other input that can be read only once.
 const standardInput = "-"
 
-// newSourceSet tells of a state and the manifests that are read. given are the names on the command line.
+// newSourceSet returns the manifests that are read, for a state. given are the names on the command line.
 func newSourceSet(state string, given, files []string) *sourceSet {
 	s := &sourceSet{dir: realPath(filepath.Dir(state)), names: map[string]string{}, read: map[string]bool{}, folders: map[string]bool{}}
 	if filepath.Base(s.dir) == ".planform" {
@@ -40,7 +39,7 @@ func newSourceSet(state string, given, files []string) *sourceSet {
 	return s
 }
 
-// name is what the state calls a manifest.
+// name returns the name of a manifest in the state.
 func (s *sourceSet) name(file string) string {
 	if readOnce(file) {
 		return standardInput
@@ -48,7 +47,7 @@ func (s *sourceSet) name(file string) string {
 	return s.relative(filepath.Join(realPath(filepath.Dir(file)), filepath.Base(file)))
 }
 
-// readOnce reports whether a manifest cannot be read twice: standard input, or such as a pipe.
+// readOnce reports whether a manifest can be read only once, such as standard input or a pipe.
 func readOnce(file string) bool {
 	info, err := os.Stat(file)
 	return file == standardInput || err == nil && !info.Mode().IsRegular()
@@ -61,7 +60,7 @@ func (s *sourceSet) relative(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// realPath is the path of a folder, which need not be there, without symbolic links.
+// realPath returns the path of a folder without symbolic links. The folder need not exist.
 func realPath(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -76,8 +75,8 @@ func realPath(dir string) string {
 	return abs
 }
 
-// others are the manifests that the state names, that are not read, and that
-// are there still. What is in a folder that is read is read, or no manifest any more.
+// others returns the manifests that the state names, that are not read, and that still exist. A file in a folder that is read counts as
+// read.
 func (s *sourceSet) others(prior planner.Prior) map[string]bool {
 	others, looked := map[string]bool{}, map[string]bool{}
 	for _, r := range prior {

@@ -16,7 +16,7 @@ import (
 	"github.com/planform/planform/internal/state"
 )
 
-// statePlace is where the state is as far as flag or environment say it, or "".
+// statePlace returns the place of the state from the flag or the environment, or "".
 func statePlace(c *cli.Context, p Process) string {
 	place := cmp.Or(c.String("state"), p.Getenv("PLANFORM_STATE"))
 	if place == "" || state.IsShared(place) {
@@ -25,7 +25,7 @@ func statePlace(c *cli.Context, p Process) string {
 	return filepath.Clean(place)
 }
 
-// stateOf are the options of a state of the service and workspace.
+// stateOf returns the options for the state of a service and workspace.
 func (o connectionOptions) stateOf(baseURL, workspace string) state.Options {
 	return state.Options{BaseURL: baseURL, Workspace: workspace, Disk: o.disk, Connect: o.connectState}
 }
@@ -44,7 +44,7 @@ func (o connectionOptions) connectState(_ context.Context, address string) (stat
 	return nil, diag.WithHint(errors.New("such an address is not known"), "--state takes a path, s3://BUCKET/KEY, or https://… of Terraform's HTTP state")
 }
 
-// historyBeside is the history of the runs with a state.
+// historyBeside returns the history of runs that is stored beside a state.
 func (o connectionOptions) historyBeside(ctx context.Context, place, lineage string) (*history.History, error) {
 	if state.IsShared(place) {
 		objects, err := o.connectState(ctx, place)
@@ -60,7 +60,7 @@ func (o connectionOptions) historyBeside(ctx context.Context, place, lineage str
 	return &history.History{Store: history.Folder{Disk: o.disk, Path: folder}, Lineage: lineage}, nil
 }
 
-// records are the history of a shared state: objects beside it.
+// records stores the history of a shared state as objects beside the state.
 type records struct{ state.Objects }
 
 const recordPrefix = ".history/"

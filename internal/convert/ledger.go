@@ -337,7 +337,10 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 	}
 	if role == OfField {
 		for _, f := range i.Fields {
-			if _, value, ok := c.measure(f); ok && (f.Source == h.Of.Name || f.Name == h.Of.Name || f.Value == h.Text) {
+			if f.Source != h.Of.Name && f.Name != h.Of.Name && f.Value != h.Text {
+				continue
+			}
+			if _, value, ok := c.measure(f); ok {
 				texts = append(texts, fmt.Sprint(value)) // as the number that it became
 			}
 		}

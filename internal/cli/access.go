@@ -44,7 +44,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 		if err := c.preflight.Workspace(ctx, unlistedError(err)); err != nil {
 			return resource.Documented, err
 		}
-		if which == "v1" || which == "v2" { // what cannot be read is reported where it is needed
+		if which == "v1" || which == "v2" { // a later error reports a list that cannot be read
 			return resource.V1, nil
 		}
 		return resource.Documented, nil

@@ -273,7 +273,7 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		case err != nil:
 			return err
 		}
-		for i := range rows { // a service may echo what it is sent
+		for i := range rows { // a service may echo the credential
 			rows[i] = conn.client.RedactRow(rows[i])
 		}
 		if out.json {

@@ -71,7 +71,7 @@ type connectionOptions struct {
 	perMinute         float64
 	timeout           time.Duration
 	insecureHTTP      bool
-	noRetry           bool     // nothing is tried again, and no long pause is waited for
+	noRetry           bool     // no request is repeated, and no long pause is accepted
 	given             []string // flags of the command line that select the service
 	getenv            func(string) string
 

@@ -74,9 +74,9 @@ func (e reported) Unwrap() error { return e.error }
 var (
 	// errCredentials: the credential is missing or not usable.
 	errCredentials = errors.New("no credential")
-	// errPending: a plan has changes, and the caller asked to be told by the exit code.
+	// errPending: a plan has changes, and --detailed-exitcode is given.
 	errPending = errors.New("changes are pending")
-	// errSteps: some steps failed; the result has said which.
+	// errSteps: some steps failed; the shown result names them.
 	errSteps = errors.New("some steps failed")
 	// errNotFound: the command line names a thing that does not exist.
 	errNotFound = errors.New("not found")
@@ -92,7 +92,7 @@ var (
 	errReported = errors.New("there are errors")
 )
 
-// finish shows an error that nothing has shown yet and gives the exit code.
+// finish shows an error unless it was shown before, and returns the exit code.
 func finish(p Process, json bool, err error) int {
 	code, name := classify(err)
 	switch {

@@ -138,7 +138,7 @@ func (s *savedPlan) isOf(wanted planfile.Options) error {
 		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+s.name)
 }
 
-// isFor returns an error if the connection is to another service or workspace than the plan's. The address of the service never comes from
+// isFor returns an error if the plan is for another service or workspace than the connection. The address of the service never comes from
 // the plan, because the author of a plan would get the credential.
 func (s *savedPlan) isFor(conn *connection) error {
 	here := planfile.Where{Service: conn.baseURL, Workspace: conn.workspace, Sandbox: conn.sandbox}

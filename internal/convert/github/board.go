@@ -21,7 +21,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// boardLists are where an answer may have the items of a board: gh project item-list, and GraphQL by whom the board belongs to.
+// boardLists returns the places of a board's items in an answer: of gh project item-list, and of GraphQL for each owner of boards.
 func boardLists() []string {
 	return []string{
 		"items", "items.nodes", "node.items.nodes", "projectV2.items.nodes", "data.node.items.nodes", "data.organization.projectV2.items.nodes",
@@ -30,7 +30,7 @@ func boardLists() []string {
 	}
 }
 
-// isBoard looks for what the items of a board have.
+// isBoard reports whether a file begins with the fields of a board's items.
 func isBoard(head []byte) bool {
 	return records.Name(head, "content") && (bytes.Contains(head, []byte(`"PVTI_`)) || records.Name(head, "fieldValues"))
 }
@@ -40,10 +40,10 @@ type card struct {
 	id       string
 	position diag.Position
 	content  content
-	raw      json.RawMessage // content, as the REST API would have it
+	raw      json.RawMessage // content in the form of the REST API
 	archived bool
 	fields   []field
-	values   [][2]string // what else it holds, by names
+	values   [][2]string // names and texts of other values
 }
 
 type content struct {
@@ -59,7 +59,7 @@ type content struct {
 	Created    string `json:"createdAt"`
 	Updated    string `json:"updatedAt"`
 
-	// Of what does not say whether it is a draft or an issue.
+	// Fields of an item that may be a draft or an issue.
 	State     string                  `json:"state"`
 	Assignees []user                  `json:"assignees"`
 	Labels    []struct{ Name string } `json:"labels"`
@@ -72,13 +72,13 @@ type field struct {
 	start  string // of an iteration
 	days   int
 	due    string      // of a milestone
-	other  [][2]string // what else it holds, by names
+	other  [][2]string // names and texts of other values
 }
 
 // status is the column of an issue on a board.
-type status struct{ name, board, source string } // board is its title, if it is told
+type status struct{ name, board, source string } // board is the title of the board, or ""
 
-// cards are the items of all boards by their IDs, in the order of the files.
+// cards holds the items of all boards by their IDs, in the order of the files.
 type cards struct {
 	title string
 	list  []*card
@@ -96,7 +96,8 @@ func (c *cards) add(one *card) {
 	c.at[one.id], c.list = len(c.list), append(c.list, one)
 }
 
-// page looks at what stands beside the items of a board.
+// page reads the values of a page outside of its items, such as the title of a board. It returns an error if the page is an error of
+// GitHub.
 func (e *export) page(r records.Record, items int) error {
 	total, more := 0, false
 	for name, text := range r.Values("page", e.roles.Whole) {
@@ -117,21 +118,21 @@ func (e *export) page(r records.Record, items int) error {
 		}
 	}
 	e.roles.Enter(e.to, nil, r.Values("page", e.roles.Whole))
-	if total > items && !more { // whose next page may be another file
+	if total > items && !more { // the next page may be in another file
 		e.to.Note("board-cut", fmt.Sprintf("%s: the board has %d items, the file %d: export it with gh project item-list --limit 10000",
 			r.Position.File, total, items))
 	}
 	return nil
 }
 
-// card takes a record that is an item of a board, and says whether it is one.
+// card reads a record if it is an item of a board, and reports whether it is.
 func (e *export) card(r records.Record) (bool, error) {
 	var is struct {
 		Content json.RawMessage `json:"content"`
 		Number  int             `json:"number"`
 	}
 	if err := r.Decode(&is, "item of a board"); err != nil || is.Content == nil || is.Number > 0 {
-		return false, nil //nolint:nilerr // what it should be says its own reader
+		return false, nil //nolint:nilerr // the reader of other records returns the error
 	}
 	var raw json.RawMessage
 	if err := r.Decode(&raw, "item of a board"); err != nil {
@@ -173,7 +174,7 @@ func (e *export) card(r records.Record) (bool, error) {
 	return true, nil
 }
 
-// unwrap returns an object of GraphQL as REST has it.
+// unwrap returns an object of GraphQL in the form of REST, as a value and as JSON.
 func unwrap(raw json.RawMessage) (all map[string]any, again json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -184,7 +185,7 @@ func unwrap(raw json.RawMessage) (all map[string]any, again json.RawMessage, err
 	return all, again, err
 }
 
-// unwrapped is a value of GraphQL as REST has it: a list is its nodes.
+// unwrapped returns a value of GraphQL in the form of REST: the list in nodes replaces the object around it.
 func unwrapped(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -212,7 +213,7 @@ func objects(v any) (all []map[string]any) {
 	return all
 }
 
-// leaves are the texts in a value, by their names.
+// leaves returns the texts in a value, with their names.
 func leaves(name string, v any) (all [][2]string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -232,7 +233,7 @@ func leaves(name string, v any) (all [][2]string) {
 	return all
 }
 
-// fieldOf is the value of a field: a text or a list, as gh has it, or an object of GraphQL with one of these in it.
+// fieldOf returns the value of a field. gh writes a text or a list, GraphQL an object that contains such a value.
 func fieldOf(name string, v any) field {
 	f := field{name: name}
 	node, ok := v.(map[string]any)
@@ -270,7 +271,7 @@ func fieldOf(name string, v any) field {
 	return f
 }
 
-// where is the repository and the number of the issue that an item of a board is.
+// where returns the repository and the number of an item's issue.
 func (c *card) where() (repository string, number int) {
 	if m := address.FindStringSubmatch(c.content.URL); m != nil {
 		n, _ := strconv.Atoi(m[3])
@@ -283,7 +284,7 @@ func (c *card) where() (repository string, number int) {
 	return cmp.Or(repository, "github"), c.content.Number
 }
 
-// all are the values of an item.
+// all returns the values of an item with their names.
 func (c *card) all() iter.Seq2[string, string] {
 	all := append(slices.Clone(c.values), c.inContent()...)
 	for _, f := range c.fields {
@@ -313,7 +314,7 @@ func pairs(all [][2]string) iter.Seq2[string, string] {
 	}
 }
 
-// within puts what values belong to before their names.
+// within adds a prefix to the names of values.
 func within(prefix string, values iter.Seq2[string, string]) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		for name, text := range values {
@@ -324,7 +325,7 @@ func within(prefix string, values iter.Seq2[string, string]) iter.Seq2[string, s
 	}
 }
 
-// board gives issues what boards say of them, and makes issues of the items that are in no other file.
+// board adds the values of boards to issues. It makes issues of drafts, and of items that no other file has.
 func (e *export) board() error {
 	known, alone, hidden, nameless := map[string]*issue{}, 0, 0, 0
 	for _, i := range e.issues {
@@ -358,7 +359,7 @@ func (e *export) board() error {
 			e.roles.Enter(e.to, &i.Issue, within("said by the issue, too: ", pairs(c.inContent())))
 		default:
 			var err error
-			if i, err = e.alone(c); err != nil {
+			if i, err = e.issueOf(c); err != nil {
 				return err
 			}
 			known[at] = i
@@ -388,12 +389,12 @@ func (e *export) board() error {
 	return nil
 }
 
-// alone makes an issue of an item of which no other file tells.
-func (e *export) alone(c *card) (*issue, error) {
+// issueOf makes an issue of a board's item that no other file has.
+func (e *export) issueOf(c *card) (*issue, error) {
 	var one entry
 	var object map[string]json.RawMessage
 	raw, err := c.raw, json.Unmarshal(c.raw, &object)
-	if c.content.Type != "" { // which is another type than issues have
+	if c.content.Type != "" { // it is not the type of the issue
 		delete(object, "type")
 		raw, err = json.Marshal(object)
 	}
@@ -408,7 +409,7 @@ func (e *export) alone(c *card) (*issue, error) {
 	}
 	silent := e.silent
 	err = e.issue(&one, c.position, within("board.", pairs(c.inContent())))
-	e.silent = silent // which another note says
+	e.silent = silent // another note reports the issue
 	if err != nil {
 		return nil, err
 	}
@@ -434,7 +435,7 @@ func (e *export) draft(c *card) *issue {
 	return i
 }
 
-// home gives drafts a project: the repository, if all issues are of one.
+// home gives drafts a project: the repository if all issues have the same one, else the board.
 func (e *export) home(drafts []*issue) {
 	repositories, last := map[string]bool{}, 0
 	for _, i := range e.issues {
@@ -456,10 +457,10 @@ func (e *export) home(drafts []*issue) {
 	e.issues = append(e.issues, drafts...)
 }
 
-// field gives an issue what a field of a board says.
+// field gives an issue the value of a board's field.
 func (e *export) field(i *issue, f field) {
 	first, size := utf8.DecodeRuneInString(f.name)
-	name := string(unicode.ToUpper(first)) + f.name[size:] // gh makes it small
+	name := string(unicode.ToUpper(first)) + f.name[size:] // gh writes it in lower case
 	source := "board." + strings.NewReplacer("*", "", "{}", "").Replace(name)
 	role, text := convert.OfField, strings.Join(f.values, ", ")
 	day := func(to *string) {
@@ -472,8 +473,8 @@ func (e *export) field(i *issue, f field) {
 	case folded == "title" || folded == "repository" || slices.Contains([]string{"labels", "assignees", "milestone"}, folded) && !i.ofBoard:
 		role = convert.Technical
 	case folded == "status":
-		i.statuses = slices.Insert(i.statuses, 0, status{name: text, source: source}) // before what gh says of some board
-		f.values = nil                                                                // they are booked when it is known what becomes of them
+		i.statuses = slices.Insert(i.statuses, 0, status{name: text, source: source}) // before the columns that gh issue list names
+		f.values = nil                                                                // columns books them
 	case folded == "labels":
 		role = convert.OfLabel
 		for _, label := range f.values {
@@ -509,7 +510,7 @@ func (e *export) field(i *issue, f field) {
 	e.book(i, source, role, f)
 }
 
-// book books what a field of a board holds.
+// book books the values in a field of a board.
 func (e *export) book(i *issue, source string, role convert.Role, f field) {
 	all := slices.Clone(f.other)
 	for _, text := range f.values {
@@ -529,8 +530,8 @@ func (e *export) book(i *issue, source string, role convert.Role, f field) {
 	e.roles.Enter(e.to, &i.Issue, pairs(all))
 }
 
-// columns makes the columns of boards states. An issue that was closed in a column that is not for what is done stays closed, and the
-// column is a field.
+// columns turns the columns of boards into states. If an issue is closed in a column for open work, it stays closed, and the column becomes
+// a field.
 func (e *export) columns() {
 	open, closed := map[string]int{}, map[string]int{}
 	for _, i := range e.issues {

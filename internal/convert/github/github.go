@@ -1,5 +1,5 @@
-// Package github reads issues of GitHub: what the REST API answers, and what gh issue list --json prints; and the items of a board, as
-// gh project item-list or the GraphQL API give them.
+// Package github reads issues of GitHub, from the REST API or gh issue list --json, and the items of boards, from
+// gh project item-list or the GraphQL API.
 //
 // A file is any number of JSON values, one after another, as gh api --paginate writes them: arrays, arrays of arrays, pages, or single
 // issues. Files of comments (issues/comments) and boards may stand beside the issues. Pull requests are left out.
@@ -29,12 +29,12 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Format is issues of GitHub, as JSON.
+// Format returns the format of GitHub's issues in JSON.
 func Format() *convert.Format {
 	return &convert.Format{Name: "github", Tracker: "GitHub", HTML: true, Detect: detect, Read: read}
 }
 
-// detect looks for the fields that issues and comments have.
+// detect returns the fields by which a file of issues, comments or board items is recognised.
 func detect(head []byte, _ string) (string, bool) {
 	switch {
 	case records.Name(head, "iid"), records.Name(head, "idBoard"): // of GitLab, of Trello
@@ -123,33 +123,33 @@ type kind struct {
 	Name string `json:"name"`
 }
 
-// linked holds issues that gh names beside an issue.
+// linked holds the related issues that gh lists in an issue.
 type linked struct {
 	Nodes []struct {
 		URL string `json:"url"`
 	} `json:"nodes"`
 }
 
-// valueList says what values are for.
+// valueList has the roles of values, by their names.
 //
 //go:embed values.txt
 var valueList string
 
-// export is what all files say together.
+// export holds the contents of all files.
 type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
 	issues   []*issue
 	comments convert.Comments // by the address of the issue
-	apart    convert.Apart    // with these
+	apart    convert.Apart    // values of these comments
 	cards    cards
 	pulls    int
-	others   map[string]int  // entries of other lists than of issues, by what their addresses call them
+	others   map[string]int  // entries that are not issues, by the word in their address
 	there    map[string]bool // project#number of issues and pull requests
 	silent   int             // issues that do not say whether they have comments
 	damaged  string
 
-	follows, ended bool // pages of issues say that others follow, and that they are the last
+	follows, ended bool // a page of issues has a next page; a page is the last one
 }
 
 type issue struct {
@@ -158,7 +158,7 @@ type issue struct {
 	at       string // project#number
 	count    int    // of comments, as REST says
 	statuses []status
-	ofBoard  bool // no other file tells of it
+	ofBoard  bool // only a board has it
 }
 
 // read reads the files as one export.
@@ -237,7 +237,7 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	return nil
 }
 
-// issueLists are where GraphQL has issues, by what was asked for.
+// issueLists returns the places of issues in answers of GraphQL, for each kind of query.
 func issueLists() []string {
 	lists := []string{"issues.nodes", "search.nodes", "data.search.nodes"} // not below what a single issue has, such as its repository
 	for _, of := range []string{"repository", "user", "viewer", "organization.repository", "node", "repositoryOwner.repository"} {
@@ -246,7 +246,7 @@ func issueLists() []string {
 	return lists
 }
 
-// node takes an issue of GraphQL.
+// node reads an issue of GraphQL.
 func (e *export) node(r records.Record) error {
 	var raw json.RawMessage
 	var counted struct{ Comments struct{ TotalCount int } }
@@ -274,7 +274,7 @@ func (e *export) node(r records.Record) error {
 
 var address = regexp.MustCompile(`/([^/]+/[^/]+)/(issues|pull)/([0-9]{1,9})(?:#.*)?$`)
 
-// entry takes an issue or a comment.
+// entry reads an issue or a comment.
 func (e *export) entry(one *entry, r records.Record) error {
 	at := r.Position
 	switch {
@@ -301,10 +301,10 @@ func (e *export) entry(one *entry, r records.Record) error {
 	return e.issue(one, r.Position, r.Values("", e.roles.Whole))
 }
 
-// otherPage is the address of something of a repository or an owner that has a number, such as a milestone.
+// otherPage matches the address of a numbered thing that is not an issue, such as a milestone.
 var otherPage = regexp.MustCompile(`/([a-z_-]+)/[0-9]+/?(?:[?#].*)?$`)
 
-// issue takes an issue, or a pull request, with the values that it holds.
+// issue adds an issue with its values. It only counts a pull request.
 func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, string]) error {
 	project, isPull := "github", one.PullRequest != nil
 	for _, url := range []string{one.HTMLURL, one.URL} {
@@ -377,7 +377,7 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	}
 	e.roles.Enter(e.to, &i.Issue, func(yield func(name, text string) bool) {
 		for name, text := range values {
-			if name != "projectItems.status.name" && !yield(name, text) { // which is booked when it is known what becomes of it
+			if name != "projectItems.status.name" && !yield(name, text) { // columns books it
 				return
 			}
 		}
@@ -409,7 +409,7 @@ func (e *export) assign(i *issue, users []user) {
 	}
 }
 
-// closed adds when an issue was closed, by whom, and that its milestone was.
+// closed adds the time and the author of the closing of an issue, and whether its milestone is closed.
 func (e *export) closed(i *issue, one *entry) {
 	add := func(name, value, source string) {
 		if value != "" {
@@ -425,7 +425,7 @@ func (e *export) closed(i *issue, one *entry) {
 	}
 }
 
-// discussion reads the comments of an issue, or how many there are.
+// discussion reads the comments of an issue, or their number.
 func (e *export) discussion(i *issue, raw json.RawMessage, at diag.Position) error {
 	if len(raw) == 0 {
 		e.silent++
@@ -457,7 +457,7 @@ func (e *export) comment(c *comment) convert.Comment {
 	return convert.Comment{ID: id, Author: e.person(cmp.Or(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}, Hidden: c.Minimized}
 }
 
-// person notes a user. One who was deleted is ghost, or nobody.
+// person records a user and returns the login. A deleted user is ghost, or nobody.
 func (e *export) person(u *user) string {
 	if u == nil || u.Login == "" {
 		return ""
@@ -468,7 +468,7 @@ func (e *export) person(u *user) string {
 
 var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]\x60]*[^\s()"'<>\]\x60.,;:!?]))`)
 
-// attachments are the files that were uploaded to GitHub: texts point to them.
+// attachments returns the files on GitHub that texts of an issue link to.
 func attachments(i *issue) []convert.Attachment {
 	texts := []string{i.Text.Body}
 	for _, c := range i.Comments {
@@ -497,5 +497,5 @@ func attachments(i *issue) []convert.Attachment {
 
 var damagedText = regexp.MustCompile(`\S*(?:ÔÇ|├[ñÂ╝ƒÑ®])\S*`)
 
-// damage is a word whose letters were read with a wrong code page before they were written.
+// damage returns the first word whose letters were decoded with a wrong code page, or "".
 func damage(text string) string { return damagedText.FindString(text) }

@@ -1,7 +1,7 @@
 // Package dates reads dates as trackers, people's profiles and spreadsheets write them.
 //
-// Day and month that are numbers are told apart over all dates of an export: one part over 12 is enough. If nothing tells, the
-// place of such a date is kept, so that somebody can be asked.
+// The order of a numeric day and month is found from all dates of an export: one part above 12 is enough. If the order stays open,
+// the place of such a date is kept, so that the user can be asked.
 // The package must not know any tracker.
 package dates
 
@@ -16,17 +16,17 @@ import (
 
 // Reader reads the dates of an export.
 type Reader struct {
-	Open     diag.Position // where nothing tells day and month apart: the place of such a date
-	Zoneless bool          // some time of day had no zone
+	Open     diag.Position // place of a date whose order of day and month stays open
+	Zoneless bool          // a time of day had no zone
 
 	zone     *time.Location
 	dayFirst bool
-	given    bool          // the order is told
+	given    bool          // the user gave the order
 	seen     [2]bool       // a first part over 12, a second part over 12
 	doubtful diag.Position // the first date that could be read both ways
 }
 
-// New reads dates without a zone in the given one. order is dmy or mdy if it is told.
+// New returns a reader of dates. zone is for dates without a zone; order is dmy or mdy if the user gave it.
 func New(zone *time.Location, order string) *Reader {
 	return &Reader{zone: zone, dayFirst: order != "mdy", given: order == "dmy" || order == "mdy"}
 }
@@ -40,12 +40,12 @@ var (
 	unix    = regexp.MustCompile(`^1\d{9}(\d{3})?$`)
 )
 
-// halves are those of a day, in languages that have words of their own for them.
+// halves replaces words for the halves of a day, which some languages have, by AM and PM.
 //
 //nolint:gochecknoglobals // a constant
 var halves = strings.NewReplacer("上午", "AM", "午前", "AM", "下午", "PM", "午後", "PM")
 
-// Look notes what a date tells of the order of day and month.
+// Look takes a date into account for the order of day and month.
 func (d *Reader) Look(text string, at diag.Position) {
 	m := numbers.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -60,7 +60,7 @@ func (d *Reader) Look(text string, at diag.Position) {
 	}
 }
 
-// Decide settles the order over all dates that were looked at.
+// Decide decides the order of day and month from all dates that Look got.
 func (d *Reader) Decide() {
 	switch {
 	case d.seen[0] != d.seen[1]:
@@ -70,7 +70,7 @@ func (d *Reader) Decide() {
 	}
 }
 
-// Moment reads a date with its time, if it has one.
+// Moment reads a date, with its time of day if it has one.
 func (d *Reader) Moment(text string) (time.Time, bool) {
 	text = halves.Replace(strings.TrimSpace(text))
 	if m := unix.FindStringSubmatch(text); m != nil {
@@ -138,7 +138,7 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 	return at, true
 }
 
-// Parse reads a date in one of some layouts. Programs write the zero time for none.
+// Parse reads a date in one of the layouts. It also returns the zero time, because programs write it for no date.
 func Parse(text string, layouts ...string) (time.Time, bool) {
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, text); err == nil && (at.IsZero() || Valid(at)) {
@@ -148,7 +148,7 @@ func Parse(text string, layouts ...string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Valid reports whether a time is one in every zone: what is before the year 1, after 9999 or in a zone that is nowhere can be neither
+// Valid reports whether a time has an offset that exists, and lies between the years 1 and 9999 in every zone. Other times can be neither
 // kept nor sent.
 func Valid(at time.Time) bool {
 	_, offset := at.Zone()
@@ -156,7 +156,7 @@ func Valid(at time.Time) bool {
 	return max(offset, -offset) <= 14*60*60 && at.After(first) && at.Before(last)
 }
 
-// months are how the months begin in the languages of exports.
+// months returns the beginnings of the names of each month, in the languages of exports.
 func months() []string {
 	return []string{
 		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月",
@@ -168,7 +168,7 @@ func months() []string {
 	}
 }
 
-// monthOf is the number of a month, 0 for another word.
+// monthOf returns the number of a month, or 0 for another word.
 func monthOf(word string) int {
 	for i, names := range months() {
 		for name := range strings.FieldsSeq(names) {
@@ -180,7 +180,7 @@ func monthOf(word string) int {
 	return 0
 }
 
-// Duration writes seconds as people do; none is "".
+// Duration returns seconds as hours and minutes, such as 1h 30m; less than a minute is "".
 func Duration(seconds int) string {
 	var parts []string
 	if h := seconds / 3600; h > 0 {
@@ -192,7 +192,7 @@ func Duration(seconds int) string {
 	return strings.Join(parts, " ")
 }
 
-// Day is the calendar day of a time, which no zone shifts; of none it is "".
+// Day returns the calendar day of a time without a change of zone, or "" for the zero time.
 func Day(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -200,7 +200,7 @@ func Day(at time.Time) string {
 	return at.Format(time.DateOnly)
 }
 
-// Minute returns the minute of a time in UTC, as people read it; of the zero time it is "".
+// Minute returns a time in UTC, to the minute, or "" for the zero time.
 func Minute(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -1,8 +1,8 @@
 // Package encoded reads text files of any encoding that trackers and spreadsheets write, as UTF-8.
 //
-// A byte order mark says which UTF it is, and is taken off. Without one, two NUL bytes among the first four are UTF-16. Everything
-// else is UTF-8, unless the user names another encoding: what is not valid is an error with line and column, and names the encoding that
-// the letters suggest.
+// A byte order mark selects the UTF encoding, and is removed. Without a mark, two NUL bytes in the first four bytes mean UTF-16. All
+// other files are UTF-8, unless the user names another encoding. An invalid byte is an error with line and column; a hint names the
+// encoding that the letters suggest.
 // The package must not know what the text means.
 package encoded
 
@@ -24,12 +24,12 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Encodings are the names that [Reader] takes.
+// Encodings returns the names of encodings that [Reader] accepts.
 func Encodings() []string {
 	return []string{"utf-8", "utf-16", "windows-1252", "windows-1250", "windows-1251", "iso-8859-2", "shift-jis", "gb18030"}
 }
 
-// tables are the encodings that have letters of their own for bytes.
+// tables returns the encodings that are decoded with a table of characters.
 func tables() map[string]encoding.Encoding {
 	return map[string]encoding.Encoding{
 		"windows-1252": charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
@@ -37,11 +37,11 @@ func tables() map[string]encoding.Encoding {
 	}
 }
 
-// Reader reads the text of a file. as is one of [Encodings], or "" to find out.
+// Reader returns the text of a file as UTF-8. as is a name of [Encodings], or "" to detect the encoding.
 func Reader(in io.Reader, name, as string) io.Reader {
 	d := &decoder{in: bufio.NewReaderSize(in, 1<<16), at: diag.Position{File: name, Line: 1}}
 	d.choose(as)
-	return bufio.NewReaderSize(d, 1<<16) // which never asks for less than a character
+	return bufio.NewReaderSize(d, 1<<16) // it never asks for less than a character
 }
 
 type decoder struct {
@@ -75,7 +75,7 @@ func (d *decoder) choose(name string) {
 	}
 }
 
-// Read decodes as much as is at hand.
+// Read decodes as many characters as p has room for.
 func (d *decoder) Read(p []byte) (n int, err error) {
 	for n+utf8.UTFMax <= len(p) {
 		r, err := d.next()
@@ -110,7 +110,7 @@ func (d *decoder) utf8() (rune, error) {
 	return r, err
 }
 
-// utf16 reads UTF-16; low is where the lower byte of a unit is not.
+// utf16 returns a reader of UTF-16. low is the index of the lower byte in a unit.
 func (d *decoder) utf16(low int) func() (rune, error) {
 	unit := func() (rune, error) {
 		var two [2]byte
@@ -138,7 +138,7 @@ func (d *decoder) utf16(low int) func() (rune, error) {
 	}
 }
 
-// decoded reads what a table has decoded.
+// decoded returns a reader of text that a table decodes. It reports bytes that the table lacks.
 func (d *decoder) decoded(name string) func() (rune, error) {
 	return func() (rune, error) {
 		r, _, err := d.in.ReadRune()
@@ -150,7 +150,7 @@ func (d *decoder) decoded(name string) func() (rune, error) {
 	}
 }
 
-// guess returns the flag for the encoding in which the bytes that follow make the words of a language.
+// guess returns the flag for the encoding in which the next bytes look most like a language.
 func (d *decoder) guess(first byte) string {
 	rest, _ := d.in.Peek(d.in.Buffered())
 	sample := append([]byte{first}, rest...)
@@ -163,7 +163,7 @@ func (d *decoder) guess(first byte) string {
 	return "--encoding " + best
 }
 
-// alphabets have the letters outside ASCII of languages that are written in an encoding.
+// alphabets returns the letters outside of ASCII for each language that is written in an encoding.
 func alphabets(name string) []string {
 	switch name {
 	case "windows-1252":
@@ -176,7 +176,8 @@ func alphabets(name string) []string {
 	return nil
 }
 
-// likeness returns the share of the letters outside ASCII that one language of an encoding has, or 0 if the bytes are not of the encoding.
+// likeness returns the share of the letters outside of ASCII that belong to one language of an encoding. It returns 0 if the bytes are not
+// valid in the encoding.
 func likeness(name string, sample []byte) float64 {
 	text, err := tables()[name].NewDecoder().Bytes(sample)
 	if err != nil {
@@ -206,7 +207,7 @@ func likeness(name string, sample []byte) float64 {
 	switch name {
 	case "shift-jis":
 		return min(1, 3*float64(kana)/float64(letters))
-	case "gb18030": // of whose signs the common ones stand first
+	case "gb18030": // the common signs have the first codes
 		if 10*common > 7*letters {
 			return float64(common) / float64(letters)
 		}

@@ -1,5 +1,5 @@
-// Package words knows what the words of trackers mean: the groups of states, and the names of priorities, types and resolutions. They stand
-// in words.txt, as other lists of importers stand in texts of the same form.
+// Package words translates the words of trackers: the groups of states, and the names of priorities, types and resolutions. Its lists are
+// in words.txt; other importers have lists of the same form.
 package words
 
 import (
@@ -14,13 +14,13 @@ import (
 //go:embed words.txt
 var all string
 
-// Line is a line of a list, such as state = Status | Stage: what it is of, and names.
+// Line is a line of a list, such as state = Status | Stage: a meaning, and the names that have it.
 type Line struct {
 	Of    string
 	Names []string
 }
 
-// Lines reads a list.
+// Lines parses a list.
 func Lines(list string) []Line {
 	var all []Line
 	for text := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
@@ -37,7 +37,7 @@ func Section(text, title string) []Line {
 	return Lines(text)
 }
 
-// ByName returns what each name of a list is of.
+// ByName returns the meaning of each name in a list.
 func ByName(list []Line) map[string]string {
 	all := map[string]string{}
 	for _, l := range list {
@@ -48,7 +48,7 @@ func ByName(list []Line) map[string]string {
 	return all
 }
 
-// Words tell what the words of a tracker mean.
+// Words holds the meanings of a tracker's words.
 type Words struct{ own, any map[string]string }
 
 // Of returns the words of a format.
@@ -76,16 +76,16 @@ func Of(format string) *Words {
 	return w
 }
 
-// Own returns the group of a state, by the words of the tracker alone.
+// Own returns the group of a state if the tracker's own words have the state, else "".
 func (w *Words) Own(state string) string { return w.own[Fold(state)] }
 
-// Group returns the group of a state, "" if its name does not tell.
+// Group returns the group of a state, or "" if the name of the state is not known.
 func (w *Words) Group(state string) string { return cmp.Or(w.Own(state), w.any[Fold(state)]) }
 
-// Priority returns the name of a priority as others call it.
+// Priority returns the common name of a priority.
 func (w *Words) Priority(name string) string { return cmp.Or(w.own["priority "+Fold(name)], name) }
 
-// Resolution returns a resolution as others call it.
+// Resolution returns the common name of a resolution.
 func (w *Words) Resolution(name string) string { return cmp.Or(w.own["resolution "+Fold(name)], name) }
 
 var guesses = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // a constant
@@ -99,11 +99,12 @@ var guesses = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobal
 	return meant
 })
 
-// Guess returns what a word of any tracker means in Plane, as far as that is usual. The kind is that of a line, such as priority; the
-// word is lower-case and has no blanks.
+// Guess returns the usual meaning in Plane for a word of any tracker, or "". kind is the first word of a line, such as priority; word is
+// lower-case and has no blanks.
 func Guess(kind, word string) string { return guesses()[kind+" "+word] }
 
-// Fold returns a name without what exports and spreadsheets write differently.
+// Fold returns a name in lower case and with letters, digits, # and . only, because exports and spreadsheets differ in the other
+// characters.
 func Fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '#' || r == '.' {

@@ -1,7 +1,7 @@
 // Package xlsx reads the visible sheets of a spreadsheet (Office Open XML), each as CSV.
 //
 // Cells are written as people would type them into a table: dates as 2006-01-02 15:04:05, numbers without exponents as far as they
-// are exact, formulas as their last result. Rows that are hidden, as by a filter, are read. What is unpacked is bounded, and a
+// are exact, formulas as their last result. Rows that a filter hides are read. The unpacked size is bounded, and a
 // file with a DOCTYPE is refused: XML entities are never expanded.
 // The package must not know any tracker.
 package xlsx
@@ -27,7 +27,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// What a spreadsheet may take: packed, and unpacked or as CSV.
+// Limits in bytes: for the packed file, and for the unpacked parts or the CSV.
 const (
 	MaxFile = 256 << 20
 	maxText = 128 << 20
@@ -40,12 +40,12 @@ var ErrOther = errors.New("a zip archive without a workbook")
 type Sheet struct {
 	Name   string
 	Text   []byte
-	Remark string // what people should know of the sheet
+	Remark string // warnings for the user
 
 	lines, rows []int // where rows begin in the text, and their numbers in the sheet
 }
 
-// Open reads the text.
+// Open returns a reader of the text.
 func (s *Sheet) Open() io.ReadCloser { return &text{bytes.NewReader(s.Text), s} }
 
 type text struct {
@@ -56,7 +56,7 @@ type text struct {
 
 func (*text) Close() error { return nil }
 
-// Row is the row of the sheet that a line of the text belongs to.
+// Row returns the row of the sheet that a line of the text belongs to.
 func (t *text) Row(line int) int {
 	i := sort.SearchInts(t.sheet.lines, line+1) - 1
 	if i < 0 {
@@ -65,7 +65,7 @@ func (t *text) Row(line int) int {
 	return t.sheet.rows[i]
 }
 
-// book is a workbook that is being read.
+// book is a workbook during its reading.
 type book struct {
 	name   string
 	parts  map[string]*zip.File
@@ -77,7 +77,7 @@ type book struct {
 	unseen []string // hidden sheets
 }
 
-// Read reads the visible sheets of a workbook that have cells; the first sheet if none has.
+// Read returns the visible sheets of a workbook that have cells. If no sheet has cells, it returns all visible sheets.
 func Read(data []byte, name string) ([]*Sheet, error) {
 	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	if len(data) > MaxFile {
@@ -125,16 +125,16 @@ func Read(data []byte, name string) ([]*Sheet, error) {
 	return all, nil
 }
 
-// note adds to the remark on the sheet.
+// note adds a warning to the remark on the sheet.
 func (s *Sheet) note(text string) { s.Remark = strings.TrimPrefix(s.Remark+"; "+text, "; ") }
 
-// part visits the elements of a part. each is given the start of an element, and takes what it holds or leaves it to the next visit.
+// part calls each for the elements of a part. each may read the contents of its element from d; else these elements are visited next.
 func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) error) error {
 	f := b.parts[name]
 	if f == nil {
 		return fmt.Errorf("%s: the workbook has no %s", b.name, name)
 	}
-	if f.UncompressedSize64 > maxText { // it may lie
+	if f.UncompressedSize64 > maxText { // the true size is checked during the reading
 		return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, errLarge), "delete what is no table, or export as CSV")
 	}
 	in, err := f.Open()
@@ -169,7 +169,7 @@ func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) e
 
 var errLarge = fmt.Errorf("more than %d MiB unpacked", maxText>>20)
 
-// bounded ends the reading of a bomb.
+// bounded is a reader that stops with an error if the workbook unpacks to too many bytes.
 type bounded struct {
 	in io.Reader
 	b  *book
@@ -195,7 +195,7 @@ func attribute(e xml.StartElement, name string) string {
 // entry is a sheet of a workbook.
 type entry struct{ name, id, part string }
 
-// workbook finds the visible sheets.
+// workbook returns the visible sheets.
 func (b *book) workbook() (sheets []entry, err error) {
 	err = b.part("xl/workbook.xml", func(_ *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
@@ -233,7 +233,7 @@ func (b *book) workbook() (sheets []entry, err error) {
 	return sheets, err
 }
 
-// words is a text: its t, or those of rich text, without phonetic ones.
+// words is a text: the element t, or the elements t of rich text, without phonetic texts.
 type words struct {
 	Plain runs `xml:"t"`
 	Rich  runs `xml:"r>t"`
@@ -241,10 +241,10 @@ type words struct {
 
 func (w *words) String() string { return unescape(string(w.Plain) + string(w.Rich)) }
 
-// runs are the pieces of a text, of which there may be very many.
+// runs holds the joined pieces of a text. A text may have very many pieces.
 type runs []byte
 
-// UnmarshalXML adds a piece.
+// UnmarshalXML appends a piece.
 func (r *runs) UnmarshalXML(d *xml.Decoder, e xml.StartElement) error {
 	var piece string
 	err := d.DecodeElement(&piece, &e)
@@ -254,7 +254,7 @@ func (r *runs) UnmarshalXML(d *xml.Decoder, e xml.StartElement) error {
 
 var escaped = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
 
-// unescape undoes how the format writes characters that XML cannot hold.
+// unescape replaces the codes that the format uses for characters that XML cannot hold.
 func unescape(text string) string {
 	return escaped.ReplaceAllStringFunc(text, func(s string) string {
 		n, _ := strconv.ParseUint(s[2:6], 16, 16)
@@ -279,7 +279,7 @@ func (b *book) strings(part string) error {
 
 var notCode = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\\.|_.`)
 
-// styles finds out which styles show dates.
+// styles records for each style whether it shows dates.
 func (b *book) styles(part string) error {
 	custom, cells := map[int]bool{}, false
 	return b.part(part, func(_ *xml.Decoder, e xml.StartElement) error {
@@ -303,7 +303,7 @@ func (b *book) styles(part string) error {
 	})
 }
 
-// sheet writes a sheet as CSV.
+// sheet returns a sheet as CSV.
 func (b *book) sheet(of entry) (*Sheet, error) {
 	s := &Sheet{Name: of.name}
 	var out bytes.Buffer
@@ -400,7 +400,7 @@ func (b *book) row(d *xml.Decoder) ([]string, error) {
 	}
 }
 
-// column is the place that a reference such as AB12 names.
+// column returns the index of the column that a reference such as AB12 names. Without a reference, it returns next.
 func column(reference string, next int) (int, error) {
 	const most = 16384
 	n := 0
@@ -419,7 +419,7 @@ func column(reference string, next int) (int, error) {
 	return n - 1, nil
 }
 
-// cell is the text of a cell.
+// cell returns the text of a cell.
 func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 	var cell struct {
 		Kind   string  `xml:"t,attr"`
@@ -459,7 +459,7 @@ func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 	return b.number(cell.Value, style >= 0 && style < len(b.dates) && b.dates[style]), nil
 }
 
-// number writes a number, or a date.
+// number returns the text of a number or a date.
 func (b *book) number(text string, date bool) string {
 	v, err := strconv.ParseFloat(text, 64)
 	const exact, days = 1e15, 2958466 // a spreadsheet keeps 15 digits, and days until the year 9999

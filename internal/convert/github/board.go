@@ -35,7 +35,7 @@ func isBoard(head []byte) bool {
 	return records.Name(head, "content") && (bytes.Contains(head, []byte(`"PVTI_`)) || records.Name(head, "fieldValues"))
 }
 
-// card is an item of a board: a draft, or an issue with what the board says of it.
+// card is an item of a board: a draft, or an issue with its values on the board.
 type card struct {
 	id       string
 	position diag.Position
@@ -65,7 +65,7 @@ type content struct {
 	Labels    []struct{ Name string } `json:"labels"`
 }
 
-// field is the value that an item has in a field of the board.
+// field is the value of an item in a field of the board.
 type field struct {
 	name   string
 	values []string

@@ -22,14 +22,14 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Backup is the backup of a whole site: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the
-// sprints. Elements refer to others by IDs, in no order that can be relied on: the files are read twice, first for what is referred to,
-// then for what belongs to issues, which is kept in a file until it is all there. One element is read at a time, and one issue made.
+// Backup returns the format of a site's backup: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the
+// sprints. Elements refer to others by IDs in any order, so the files are read twice: first for elements that others refer to, then for
+// elements of issues, which are stored in a file until an issue is complete. One element is read at a time, and one issue is made at a time.
 func Backup() *convert.Format {
 	return &convert.Format{Name: "jira-backup", Tracker: "Jira", Detect: detectBackup, Read: readBackup}
 }
 
-// detectBackup looks for the elements that files of a backup begin with. A long comment may come before.
+// detectBackup recognises a backup by the first element, or by the comment before the element, which may be long.
 func detectBackup(head []byte, _ string) (string, bool) {
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
@@ -45,7 +45,8 @@ func detectBackup(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-// row is an element: what is in its attributes, or, if it is long, in elements of their names. There are many: they are kept small.
+// row is an element with its values, from attributes or, if they are long, from child elements. A backup has very many rows, so a row is
+// small.
 type row struct {
 	kind  string
 	cells []cell
@@ -54,7 +55,7 @@ type row struct {
 
 type cell struct {
 	name, text string
-	used       bool // some issue has it
+	used       bool // an issue has it
 }
 
 func (r *row) get(name string) string {
@@ -69,12 +70,12 @@ func (r *row) get(name string) string {
 	return ""
 }
 
-// used reports whether some issue has what is in the element.
+// used reports whether an issue has a value of the element.
 func (r *row) used(name string) bool {
 	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.name == name && c.used })
 }
 
-// encode is the element as it is kept. No text of XML has the character that is between its parts.
+// encode returns the element in the form in which it is stored. XML forbids the character between its parts.
 func (r *row) encode() []byte {
 	parts := []string{r.kind, r.at.File, strconv.Itoa(r.at.Line)}
 	for _, c := range r.cells {
@@ -85,7 +86,7 @@ func (r *row) encode() []byte {
 
 func decodeRow(data []byte) *row {
 	parts := bytes.Split(data, []byte{0})
-	text := func(n int) string { return string(parts[n]) } // which holds on to nothing else
+	text := func(n int) string { return string(parts[n]) } // a copy, so that data can be freed
 	r := &row{kind: text(0), at: diag.Position{File: text(1)}, cells: make([]cell, 0, len(parts)/2)}
 	r.at.Line, _ = strconv.Atoi(text(2))
 	for n := 3; n+1 < len(parts); n += 2 {
@@ -94,9 +95,9 @@ func decodeRow(data []byte) *row {
 	return r
 }
 
-// header is what other issues need of an issue, until all is made that belongs to it.
+// header is an issue before it is made: values that other issues need, and the stored elements of the issue.
 type header struct {
-	there                       bool // else something belongs to it, but it is gone
+	there                       bool // false if elements belong to it, but it is gone
 	key, project, number, title string
 	parts                       convert.Parts
 }
@@ -114,7 +115,7 @@ type backup struct {
 	to     convert.Sink
 	roles  *convert.Roles
 	zone   *time.Location
-	rows   map[string]map[string]*row // what is referred to, by kind and ID
+	rows   map[string]map[string]*row // elements that others refer to, by kind and ID
 	users  map[string]*row            // by name in small letters
 	keys   map[string]string          // these names, by key
 	issues map[string]*header         // by ID
@@ -122,11 +123,11 @@ type backup struct {
 	list   []*header
 	site   string
 	other  map[string]int // values that belong to no issue
-	lost   map[string]int // comments by the ID of their issue, which is not there
+	lost   map[string]int // numbers of comments, by the ID of a missing issue
 	second bool
 }
 
-// referred are the kinds that others refer to.
+// referred returns the kinds of elements that other elements refer to.
 func referred() []string {
 	return []string{
 		"Project", "IssueType", "Status", "Priority", "Resolution", "IssueLinkType", "Component", "Version", "CustomField",
@@ -178,7 +179,7 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 
 var baseURL = regexp.MustCompile(`(?m)^\s*jira\.baseurl\s*:\s*(https?://\S+?)/?\s*$`)
 
-// file reads a file: rows of entities.xml, or those of the sprints.
+// file reads a file: the elements of entities.xml, or the sprints of activeobjects.xml.
 func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
 	limited := &bounded{in: &legal{in: text}, limit: maxItem}
 	d := xml.NewDecoder(limited)
@@ -219,7 +220,7 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	line, _ := d.InputPos()
 	r := &row{kind: start.Name.Local, cells: make([]cell, 0, len(start.Attr)), at: diag.Position{File: name, Line: line}}
 	for _, a := range start.Attr {
-		r.put(unique.Make(a.Name.Local).Value(), a.Value) // which the decoder makes anew for each element
+		r.put(unique.Make(a.Name.Local).Value(), a.Value) // one copy of the name for all elements
 	}
 	part, depth := "", 0
 	for {
@@ -259,7 +260,7 @@ func (r *row) put(name, text string) {
 	r.cells = append(r.cells, cell{name: name, text: text})
 }
 
-// table reads a part of activeobjects.xml, of which the sprints are understood.
+// table reads a part of activeobjects.xml. Only the table of sprints is understood.
 func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
 	sprints := false
 	for _, a := range start.Attr {
@@ -305,7 +306,7 @@ func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, st
 	return nil
 }
 
-// take keeps an element that others refer to, at first, and then gives issues what belongs to them.
+// take stores an element. The first reading stores elements that others refer to, the second one stores elements of issues.
 func (b *backup) take(r *row) {
 	id := r.get("id")
 	switch {
@@ -333,7 +334,7 @@ func (b *backup) take(r *row) {
 	}
 }
 
-// header is that of the issue with an ID.
+// header returns the header of the issue with an ID, and adds it if it is missing.
 func (b *backup) header(id string) *header {
 	if b.issues[id] == nil {
 		b.issues[id] = &header{}
@@ -341,7 +342,7 @@ func (b *backup) header(id string) *header {
 	return b.issues[id]
 }
 
-// pass counts the values of an element that is passed over. what says which these are.
+// pass counts the values of an element that is not converted. what is a prefix for their names.
 func (b *backup) pass(what string, r *row) {
 	for _, c := range r.cells {
 		if strings.TrimSpace(c.text) != "" {
@@ -350,14 +351,14 @@ func (b *backup) pass(what string, r *row) {
 	}
 }
 
-// ofIssues reports a kind that belongs to an issue.
+// ofIssues reports whether the elements of a kind belong to issues.
 func ofIssues(kind string) bool {
 	return slices.Contains([]string{
 		"Action", "IssueLink", "Label", "NodeAssociation", "CustomFieldValue", "FileAttachment", "Worklog", "ChangeItem", "UserAssociation", "RemoteIssueLink",
 	}, kind)
 }
 
-// use is a value of what an issue refers to.
+// use returns a value of an element that an issue refers to, and books it with the issue.
 func (b *backup) use(i *backupIssue, kind, id, name string, role convert.Role) string {
 	return b.useOf(i, b.rows[kind][id], name, role)
 }
@@ -379,7 +380,7 @@ func (b *backup) mark(r *row, name string) {
 	}
 }
 
-// person notes a user, who is known by the name to log in, as in texts. Issues name people by their keys.
+// person records a user and returns the login name, which texts also use. Issues name people by their keys.
 func (b *backup) person(key string) string {
 	if key == "" {
 		return ""
@@ -395,7 +396,7 @@ func (b *backup) person(key string) string {
 	return id
 }
 
-// issue makes an issue of all that was kept of it.
+// issue makes an issue of its stored elements.
 func (b *backup) issue(h *header) (*convert.Issue, error) {
 	parts, err := b.in.Kept(h.parts)
 	if err != nil {
@@ -423,11 +424,11 @@ func (b *backup) issue(h *header) (*convert.Issue, error) {
 		b.accountFor(i.groups[id], "author", "created")
 	}
 	b.finish(i)
-	made := i.Issue // without what it was made of
+	made := i.Issue // a copy, so that the other parts can be freed
 	return &made, nil
 }
 
-// begin makes an issue of its element.
+// begin sets the values of an issue that its own element has.
 func (b *backup) begin(i *backupIssue, r *row) error {
 	project := b.rows["Project"][r.get("project")]
 	key := cmp.Or(r.get("key"), project.get("key")+"-"+r.get("number"))
@@ -467,7 +468,7 @@ func count(r *row, name string) int {
 	return n
 }
 
-// enter books what is in an element, but for the names.
+// enter books the values of an element, except the named ones.
 func (b *backup) enter(i *backupIssue, r *row, but ...string) {
 	var to *convert.Issue
 	if i != nil {
@@ -482,7 +483,7 @@ func (b *backup) enter(i *backupIssue, r *row, but ...string) {
 	})
 }
 
-// moment reads a date, which is written as the server's clock shows it.
+// moment reads a date, which Jira writes in the zone of the server.
 func (b *backup) moment(i *backupIssue, text string) time.Time {
 	if text == "" {
 		return time.Time{}
@@ -494,7 +495,7 @@ func (b *backup) moment(i *backupIssue, text string) time.Time {
 	return at
 }
 
-// keep keeps what belongs to an issue.
+// keep stores an element that belongs to an issue.
 func (b *backup) keep(r *row) {
 	switch r.kind {
 	case "Issue":
@@ -535,10 +536,10 @@ func (b *backup) keep(r *row) {
 	}
 }
 
-// inwardLink is a relation as the issue has it to which it leads.
+// inwardLink is the kind of a relation's copy that belongs to the issue at the end of the relation.
 const inwardLink = "IssueLink to here"
 
-// part gives an issue what belongs to it.
+// part adds the values of an element to its issue.
 func (b *backup) part(i *backupIssue, r *row) {
 	group := i.groups[r.get("group")]
 	switch r.kind {
@@ -608,12 +609,12 @@ func (b *backup) associate(i *backupIssue, r *row) {
 	}
 }
 
-// toParent reports a kind of relation that leads from a parent to its children.
+// toParent reports whether a kind of relation leads from a parent to its children.
 func toParent(kind *row) bool {
 	return slices.Contains([]string{"jira_subtask", "jira_gh_epic_story"}, kind.get("style"))
 }
 
-// link takes a relation of an issue.
+// link adds a relation that begins at the issue.
 func (b *backup) link(i *backupIssue, r *row) {
 	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("destination")]
 	if toParent(kind) {
@@ -627,7 +628,7 @@ func (b *backup) link(i *backupIssue, r *row) {
 	i.Links = append(i.Links, convert.Link{Type: name, To: other.key, Word: kind.get("outward"), Other: kind.get("inward"), Title: other.title})
 }
 
-// linked takes a relation to an issue, which may be that of its parent.
+// linked adds a relation that ends at the issue, or sets the parent.
 func (b *backup) linked(i *backupIssue, r *row) {
 	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("source")]
 	if toParent(kind) {
@@ -637,7 +638,7 @@ func (b *backup) linked(i *backupIssue, r *row) {
 	i.Links = append(i.Links, convert.Link{Type: kind.get("linkname"), To: other.key, Inward: true, Word: kind.get("inward"), Other: kind.get("outward"), Title: other.title})
 }
 
-// value takes a value of a custom field. That of a list, a user, a version or a sprint is the ID of it.
+// value adds a value of a custom field. The value of a list, a user, a version or a sprint is an ID.
 func (b *backup) value(i *backupIssue, r *row) {
 	id := r.get("customfield")
 	field := b.rows["CustomField"][id]
@@ -699,7 +700,7 @@ func (b *backup) value(i *backupIssue, r *row) {
 	i.custom[id] = append(i.custom[id], text)
 }
 
-// day is the day of a moment in milliseconds.
+// day returns the day of a moment in milliseconds.
 func (b *backup) day(text string) string {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
@@ -708,7 +709,7 @@ func (b *backup) day(text string) string {
 	return dates.Day(time.UnixMilli(n).In(b.zone))
 }
 
-// finish gives an issue what was gathered of it.
+// finish completes an issue from its collected values.
 func (b *backup) finish(i *backupIssue) {
 	i.Left["worklogs"], i.Left["history"] = len(i.Work), len(i.Events)
 	i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
@@ -726,7 +727,8 @@ func (b *backup) finish(i *backupIssue) {
 	discuss(&i.Issue, i.comments, 0)
 }
 
-// account books what is referred to, and what belongs to no issue. Much of that is nobody's business, such as passwords.
+// account books the elements that others refer to, and the values that belong to no issue. Many of these values are private, such as
+// passwords.
 func (b *backup) account() {
 	said := []string{"name", "value", "linkname", "displayName", "emailAddress", "start_date", "end_date", "releasedate"}
 	for _, kind := range referred() {
@@ -739,7 +741,7 @@ func (b *backup) account() {
 	}
 }
 
-// accountFor books what is in an element that is referred to. names are those of what issues have of it.
+// accountFor books the values of an element that others refer to. names are the values that issues take from the element.
 func (b *backup) accountFor(r *row, names ...string) {
 	b.enter(nil, r, names...)
 	for _, name := range names {

@@ -19,16 +19,16 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// CSV is what the issue navigator exports, of Cloud and of Server, in any language.
+// CSV returns the format of the issue navigator's exports, of Cloud and of Server, in any language.
 func CSV() *convert.Format {
 	f := csvLayout().Format()
 	f.Detect = detectCSV
 	return f
 }
 
-// detectCSV looks for the columns that every export has.
+// detectCSV recognises an export by the columns that every export has.
 func detectCSV(head []byte, _ string) (string, bool) {
-	if records.Begin(head) { // which is no table, and has many words on its first line
+	if records.Begin(head) { // JSON is no table, and has many words on its first line
 		return "", false
 	}
 	by := ""
@@ -50,12 +50,12 @@ func isHeader(header []string) bool {
 	return has("Summary") && (has("Issue key") || has("Key") && (has("Issue Type") || has("Status")))
 }
 
-// columnList has the columns with what they hold. Those of the last line stand in other columns already, or say nothing without Jira.
+// columnList has the columns with their meanings. The columns of its last line repeat other columns, or have no meaning without Jira.
 //
 //go:embed columns.txt
 var columnList string
 
-// csvLayout is the layout of the table. Names of columns repeat, one for each value of a list.
+// csvLayout returns the layout of the table. The name of a column repeats for each value of a list.
 func csvLayout() *tabular.Layout {
 	categories := words.Of("jira categories")
 	return &tabular.Layout{
@@ -83,7 +83,7 @@ func csvLayout() *tabular.Layout {
 	}
 }
 
-// csvHeader is a header in English.
+// csvHeader returns a header in English, or an error if the language of the header is not known.
 func csvHeader(names []string) ([]string, error) {
 	english, _, key := inEnglish(names)
 	if key != "" && !isHeader(english) {
@@ -93,7 +93,7 @@ func csvHeader(names []string) ([]string, error) {
 	return english, nil
 }
 
-// csvNotes says what a file itself lacks.
+// csvNotes adds notes about a file that may be incomplete.
 func csvNotes(names []string, rows int, note func(kind, text string)) {
 	english, language, _ := inEnglish(names)
 	const limit = 1000
@@ -109,14 +109,14 @@ func csvNotes(names []string, rows int, note func(kind, text string)) {
 	}
 }
 
-// csvIssue adds to an issue what only Jira has.
+// csvIssue adds values to an issue that only Jira has.
 func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	i.Project, _, _ = strings.Cut(i.Key, "-")
 	i.Environment = wiki(c.Column("Environment"))
 	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
 		i.Creator = creator[0]
 	}
-	i.Watchers = c.People("watcher_ids", "watchers", "") // who a comment is by is often told nowhere else
+	i.Watchers = c.People("watcher_ids", "watchers", "") // often the only names for the authors of comments
 	for _, cell := range c.Values("worklogs") {
 		i.Work = append(i.Work, csvWork(c, cell))
 	}
@@ -142,8 +142,8 @@ var (
 
 var csvMoment = regexp.MustCompile(`^\d{1,2}/\p{L}{3,5}\.?/\d{2}(?:\d{2})? \d{1,2}:\d{2}\s*(?:[AaPp][Mm])?$`)
 
-// csvParent finds the parent in the columns that say it, best first, and gives the columns without a place of their own their
-// meaning: one of them may name the epic.
+// csvParent sets the parent from the columns for it, the best column first. Then it converts the fields without a known column, because one
+// of them may name the epic.
 func csvParent(c *tabular.Cells, i *convert.Issue) {
 	i.Parent, i.ParentTitle = c.Column("Parent key"), c.Column("Parent summary")
 	id := cmp.Or(c.Column("Parent"), c.Column("Parent id"))
@@ -173,7 +173,7 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 		if n, err := strconv.Atoi(f.Value); err == nil && is(f.Name, "Original estimate", "Remaining Estimate", "Time Spent") {
 			f.Value = dates.Duration(n)
 		}
-		if csvMoment.MatchString(f.Value) { // as the profile of whoever exported writes it
+		if csvMoment.MatchString(f.Value) { // in the form that the exporting user's profile has
 			if at := c.Date(f.Value); !at.IsZero() {
 				f.Value = dates.Day(at)
 			}
@@ -185,7 +185,7 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 	}
 }
 
-// csvComment takes date;author;text. Only the first two separate: texts hold semicolons too.
+// csvComment parses date;author;text. Only the first two semicolons separate, because texts contain semicolons.
 func csvComment(c *tabular.Cells, cell string) convert.Comment {
 	if parts := strings.SplitN(cell, ";", 3); len(parts) == 3 {
 		if at := c.Date(parts[0]); !at.IsZero() {
@@ -196,7 +196,7 @@ func csvComment(c *tabular.Cells, cell string) convert.Comment {
 	return convert.Comment{Text: wiki(cell)}
 }
 
-// csvWork takes text;date;author;seconds. The text may hold semicolons.
+// csvWork parses text;date;author;seconds. The text may contain semicolons.
 func csvWork(c *tabular.Cells, cell string) convert.Work {
 	parts := strings.Split(cell, ";")
 	n := len(parts)
@@ -212,7 +212,7 @@ func csvWork(c *tabular.Cells, cell string) convert.Work {
 
 var attachmentID = regexp.MustCompile(`/attachment/(?:content/)?([0-9]+)`)
 
-// csvAttachment takes date;author;file name;URL. A name may hold semicolons.
+// csvAttachment parses date;author;file name;URL. The name may contain semicolons.
 func csvAttachment(cell string) convert.Attachment {
 	a := convert.Attachment{Name: cell}
 	if parts := strings.Split(cell, ";"); len(parts) >= 4 {
@@ -224,7 +224,7 @@ func csvAttachment(cell string) convert.Attachment {
 	return a
 }
 
-// csvSite tells the site by the first attachment that has an address.
+// csvSite finds the site in the first attachment that has an address.
 func csvSite(issues []*convert.Issue, to convert.Sink) {
 	site := ""
 	for _, i := range issues {

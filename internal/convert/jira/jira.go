@@ -1,7 +1,7 @@
-// Package jira reads the exports of Jira, of Cloud and of Server: the CSV of the issue navigator, what the REST API answers, as
-// JSON, and the backup of a site.
+// Package jira reads the exports of Jira, of Cloud and of Server: the CSV of the issue navigator, the JSON of the REST API,
+// and the backup of a site.
 //
-// What these have in common stands here: keys, categories of states, and what custom fields are. Packages wiki and adf turn the texts
+// This file has their common parts: keys, categories of states, and roles of custom fields. Packages wiki and adf turn the texts
 // into Markdown.
 // The package must not know manifests.
 package jira
@@ -21,7 +21,7 @@ import (
 
 var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
 
-// keyOf takes the key of an issue apart.
+// keyOf splits the key of an issue into project and number.
 func keyOf(key string) (project string, number int, ok bool) {
 	m := issueKey.FindStringSubmatch(key)
 	if m == nil {
@@ -34,12 +34,12 @@ func keyOf(key string) (project string, number int, ok bool) {
 // isKey reports whether a text is the key of an issue.
 func isKey(text string) bool { return issueKey.MatchString(text) }
 
-// categoryOf is the group of states that the key of a category stands for.
+// categoryOf returns the group of states for the key of a category.
 func categoryOf(key string) string {
 	return map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[key]
 }
 
-// role is what a custom field is for.
+// role is the meaning of a custom field for the conversion.
 type role int
 
 // The roles of custom fields.
@@ -53,7 +53,7 @@ const (
 	noise         // of no use to people
 )
 
-// roleOf tells the role of a field by its kind, such as com.pyxis.greenhopper.jira:gh-sprint, or by its name, if the kind is unknown.
+// roleOf returns the role of a field by its kind, such as com.pyxis.greenhopper.jira:gh-sprint, or by its name if the kind is unknown.
 func roleOf(kind, name string) role {
 	_, short, _ := strings.Cut(kind, ":")
 	is := func(kinds, names string) bool {
@@ -81,13 +81,13 @@ func roleOf(kind, name string) role {
 
 var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\d+\|[0-9a-z]+:[0-9a-z]*|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
-// securityLevel is what says who may see an issue.
+// securityLevel is the name of the field that limits the readers of an issue.
 const securityLevel = "Security Level"
 
-// isNoise reports a value that only programs can read.
+// isNoise reports whether only programs can read a value.
 func isNoise(value string) bool { return unreadable.MatchString(value) }
 
-// custom gives a field without a place of its own its meaning. kind is "" if the export does not tell it.
+// custom sets a value of an issue from a custom field, or keeps the field as it is. kind is "" if the export does not have it.
 func custom(i *convert.Issue, kind string, f convert.Field) {
 	if f.Value == "" {
 		return
@@ -105,19 +105,19 @@ func custom(i *convert.Issue, kind string, f convert.Field) {
 	}
 }
 
-// valueList says what values are for.
+// valueList has the roles of values, in sections.
 //
 //go:embed values.txt
 var valueList string
 
-// rolesOf are the roles of a section of the list.
+// rolesOf returns the roles of a section of the list.
 func rolesOf(section string) *convert.Roles {
 	_, list, _ := strings.Cut(valueList, "\n\n"+section+"\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	return convert.ReadRoles(list)
 }
 
-// times adds the fields about when an issue was resolved and how long it takes, which every site has. Durations are in seconds.
+// times adds the fields about the resolution and the work of an issue, which every site has. Durations are in seconds.
 func times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int) {
 	for _, f := range []convert.Field{
 		{Name: "Resolution", Value: i.Resolution},
@@ -142,7 +142,8 @@ func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWi
 
 var serverField = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
 
-// serverSprint takes a sprint apart that Server writes as a text: name, state, startDate, endDate. Another text has none of them.
+// serverSprint splits a sprint that Server writes as a text into name, state, startDate and endDate. For any other text, it returns an
+// empty map.
 func serverSprint(text string) map[string]string {
 	fields := map[string]string{}
 	if strings.HasPrefix(text, "com.atlassian.greenhopper.service.sprint.Sprint@") {

@@ -21,15 +21,15 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// JSON is what the REST API answers: pages of a search, arrays or lines of issues, single ones.
+// JSON returns the format of the REST API's answers: pages of a search, arrays or lines of issues, single issues.
 //
-// Beside them may stand pages of comments (issue/KEY/comment), since an answer holds the first ones only, and the list of fields
-// (field), which names the custom ones where the search was not asked for names. See json_fields.go for the custom fields.
+// An export may also have pages of comments (issue/KEY/comment), because a search returns only the first comments, and the list of fields
+// (field), which names custom fields if the search returned no names. See json_fields.go for the custom fields.
 func JSON() *convert.Format {
 	return &convert.Format{Name: "jira-json", Tracker: "Jira", Detect: detectJSON, Read: readJSON}
 }
 
-// detectJSON looks for the fields that issues, comments and fields have.
+// detectJSON returns the fields by which a file of issues, comments or fields is recognised.
 func detectJSON(head []byte, _ string) (string, bool) {
 	has := func(names ...string) bool { return records.Name(head, names...) }
 	switch {
@@ -45,7 +45,7 @@ func detectJSON(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-// answer is whatever stands in a file.
+// answer is any JSON object of a file.
 type answer struct {
 	ID     string          `json:"id"`
 	Key    string          `json:"key"`
@@ -99,7 +99,7 @@ type comment struct {
 	Visibility json.RawMessage `json:"visibility"`
 }
 
-// fields are those of an issue that every site has.
+// fields holds the fields of an issue that every site has.
 type fields struct {
 	Summary     string          `json:"summary"`
 	Description json.RawMessage `json:"description"`
@@ -185,24 +185,24 @@ type fields struct {
 	Spent     int `json:"timespent"`
 }
 
-// jsonExport is what all files say together.
+// jsonExport holds the contents of all files.
 type jsonExport struct {
 	in       convert.Input
 	to       convert.Sink
 	roles    *convert.Roles
 	issues   []*jsonIssue
 	latest   map[string]*jsonIssue // by ID: pages overlap
-	pages    []convert.Parts       // what pages hold beside issues
+	pages    []convert.Parts       // values of pages outside of their issues
 	comments map[string][]comment
 	apart    convert.Apart     // with comments, in files of their own
 	names    map[string]string // of custom fields
 	kinds    map[string]string // of custom fields
-	totals   map[int]bool      // that pages told
-	open     int               // pages that say others follow
+	totals   map[int]bool      // numbers of issues in pages
+	open     int               // pages with a next page
 	ended    bool
 	site     string
 	unnamed  bool // there are custom fields without a name
-	moments  bool // there are days that a zone tells
+	moments  bool // some days depend on the zone
 }
 
 type jsonIssue struct {
@@ -211,7 +211,7 @@ type jsonIssue struct {
 	total  int // of comments
 	parent string
 	custom map[string]json.RawMessage
-	record convert.Parts // the answer, of which the values are booked
+	record convert.Parts // the answer, until its values are booked
 }
 
 // readJSON reads the files as one export.
@@ -229,7 +229,7 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 			return err
 		}
 		there[i.ID], there[i.Key] = true, true
-		i.custom = nil                                 // of many issues it is the most
+		i.custom = nil                                 // the largest part of an issue
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
 			to.Issue(&i.Issue)
 			distinct[i.Key] = true
@@ -270,7 +270,7 @@ func (e *jsonExport) notes(issues int) {
 }
 
 func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) error {
-	listed := false // what is around a list may say nothing itself
+	listed := false // the object around a list may have no values
 	return records.Read(ctx, text, name, []string{"issues", "comments", "values"}, func(r records.Record) error {
 		listed = listed || r.List != ""
 		var one answer
@@ -305,7 +305,7 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 	})
 }
 
-// values are what a record holds, by names with a prefix. Fields of issues go by their own names.
+// values returns the values of a record, with a prefix in front of their names. Fields of issues have their own names.
 func (e *jsonExport) values(r records.Record, prefix string) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		for name, text := range r.Values(prefix, func(name string) bool { return e.roles.Whole(strings.TrimPrefix(name, "fields.")) }) {
@@ -316,7 +316,7 @@ func (e *jsonExport) values(r records.Record, prefix string) iter.Seq2[string, s
 	}
 }
 
-// page notes what a page says of others.
+// page records the total of a search, and whether other pages follow.
 func (e *jsonExport) page(one *answer) {
 	if one.Total != nil && one.Expand != "" { // of a search: comments have no expand
 		e.totals[*one.Total] = true
@@ -451,7 +451,7 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 	return nil
 }
 
-// at is what comments name their issue by.
+// at returns the ID or key by which comments name their issue.
 func at(one *answer) string { return cmp.Or(one.ID, one.Key) }
 
 func nameOf(n *named) string {
@@ -461,7 +461,7 @@ func nameOf(n *named) string {
 	return n.Name
 }
 
-// textOf is a text: wiki markup in the second version of the API, a document in the third.
+// textOf returns a text: wiki markup in version 2 of the API, a document in version 3.
 func textOf(raw json.RawMessage) (convert.Text, bool) {
 	var s string
 	switch {
@@ -475,7 +475,7 @@ func textOf(raw json.RawMessage) (convert.Text, bool) {
 
 var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
 
-// comment takes a comment of a page of comments.
+// comment reads a comment from a page of comments.
 func (e *jsonExport) comment(r records.Record) error {
 	var c comment
 	if err := r.Decode(&c, "comment of Jira"); err != nil {
@@ -493,7 +493,7 @@ func (e *jsonExport) comment(r records.Record) error {
 	return nil
 }
 
-// keep keeps a record whose values are booked when all files are read.
+// keep stores a record. Its values are booked when all files are read.
 func (e *jsonExport) keep(of *convert.Parts, r records.Record) error {
 	var record json.RawMessage
 	err := r.Decode(&record, "answer of Jira")
@@ -501,7 +501,7 @@ func (e *jsonExport) keep(of *convert.Parts, r records.Record) error {
 	return err
 }
 
-// enter books the values of records that were kept, with an issue or with the export.
+// enter books the values of stored records, with an issue or with the export.
 func (e *jsonExport) enter(ctx context.Context, of convert.Parts, i *convert.Issue) error {
 	kept, err := e.in.Kept(of)
 	for _, record := range kept {
@@ -513,7 +513,7 @@ func (e *jsonExport) enter(ctx context.Context, of convert.Parts, i *convert.Iss
 	return err
 }
 
-// finish books the values of an issue, and adds what other files say.
+// finish books the values of an issue, and adds values from other files.
 func (e *jsonExport) finish(ctx context.Context, i *jsonIssue) error {
 	if err := e.enter(ctx, i.record, &i.Issue); err != nil {
 		return err
@@ -544,7 +544,7 @@ func (e *jsonExport) finish(ctx context.Context, i *jsonIssue) error {
 	return nil
 }
 
-// person notes a user: by account ID on Cloud, by name on Server.
+// person records a user and returns the ID: the account ID on Cloud, the name on Server.
 func (e *jsonExport) person(u *user) string {
 	if u == nil {
 		return ""
@@ -556,12 +556,12 @@ func (e *jsonExport) person(u *user) string {
 	return id
 }
 
-// moment reads a date, whose offset has no colon.
+// moment reads a date with a time. Jira writes an offset without a colon.
 func moment(i *jsonIssue, text string) time.Time {
 	return i.Moment(text, "2006-01-02T15:04:05.999-0700", time.RFC3339)
 }
 
-// date takes a calendar date as it is.
+// date reads a calendar date without a change of zone.
 func date(i *jsonIssue, text string) string {
 	return dates.Day(i.Moment(text, time.DateOnly))
 }

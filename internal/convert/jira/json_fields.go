@@ -14,12 +14,12 @@ import (
 	"github.com/planform/planform/internal/convert/jira/adf"
 )
 
-// schema is what a field is.
+// schema is the type of a field.
 type schema struct {
 	Custom string `json:"custom"` // such as com.pyxis.greenhopper.jira:gh-sprint
 }
 
-// describe takes the names and kinds of fields that a page tells.
+// describe records the names and types of fields that a page contains.
 func (e *jsonExport) describe(names map[string]string, kinds json.RawMessage) {
 	maps.Copy(e.names, names)
 	var all map[string]json.RawMessage
@@ -30,7 +30,7 @@ func (e *jsonExport) describe(names map[string]string, kinds json.RawMessage) {
 	}
 }
 
-// define takes the name and kind of a field.
+// define records the name and the type of a field.
 func (e *jsonExport) define(id, name string, kind json.RawMessage) {
 	e.names[id] = cmp.Or(name, e.names[id])
 	var s schema
@@ -39,7 +39,7 @@ func (e *jsonExport) define(id, name string, kind json.RawMessage) {
 	}
 }
 
-// fields gives the custom fields of an issue their meaning.
+// fields sets the values of an issue from its custom fields.
 func (e *jsonExport) fields(i *jsonIssue) {
 	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
 		raw, name, kind := i.custom[id], e.names[id], e.kinds[id]
@@ -51,7 +51,7 @@ func (e *jsonExport) fields(i *jsonIssue) {
 		name = cmp.Or(name, id)
 		if is == sprints {
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
-				held(i, id, func(part string) convert.Role {
+				setRoles(i, id, func(part string) convert.Role {
 					if part == "" || part == "name" {
 						return convert.OfSprint
 					}
@@ -67,7 +67,7 @@ func (e *jsonExport) fields(i *jsonIssue) {
 				continue
 			}
 		}
-		held(i, id, func(part string) convert.Role {
+		setRoles(i, id, func(part string) convert.Role {
 			last := part[strings.LastIndexByte(part, '.')+1:]
 			switch {
 			case adf.Is(raw) && last != "text":
@@ -79,14 +79,14 @@ func (e *jsonExport) fields(i *jsonIssue) {
 			return convert.Uncarried
 		})
 		if value := valueOf(raw, 0); name == id && value == i.Parent { // the epic of it, under another name
-			held(i, id, func(string) convert.Role { return convert.OfParent })
+			setRoles(i, id, func(string) convert.Role { return convert.OfParent })
 			continue
 		}
 		custom(&i.Issue, kind, convert.Field{Name: name, Value: valueOf(raw, 0), Source: id})
 	}
 }
 
-// byShape tells the role of a field without a name: sprints alone have a board, and Server writes their type.
+// byShape returns the role of a field without a name. Only sprints have a board, or a text in Server's form.
 func byShape(raw json.RawMessage) role {
 	var all []struct {
 		Board *int `json:"boardId"`
@@ -98,8 +98,8 @@ func byShape(raw json.RawMessage) role {
 	return other
 }
 
-// held says what the values of a custom field are for, by their names within it.
-func held(i *jsonIssue, id string, role func(part string) convert.Role) {
+// setRoles sets the roles of the values in a custom field. role returns the role for the name of a value within the field.
+func setRoles(i *jsonIssue, id string, role func(part string) convert.Role) {
 	for _, h := range i.Held {
 		if of := h.Of; of.Name == id && of.Role == convert.OfField {
 			of.Role = role("")
@@ -109,10 +109,10 @@ func held(i *jsonIssue, id string, role func(part string) convert.Role) {
 	}
 }
 
-// shownParts are what is shown of an object, the first that it has.
+// shownParts returns the parts of an object that can be shown. The first part that an object has is shown.
 func shownParts() []string { return []string{"value", "displayName", "name", "key"} }
 
-// valueOf is a value as people read it.
+// valueOf returns a value in the form that people read.
 func valueOf(raw json.RawMessage, depth int) string {
 	if adf.Is(raw) {
 		return adf.Plain(raw)
@@ -157,8 +157,8 @@ type sprint struct {
 	End   string `json:"endDate"`
 }
 
-// sprints are the sprints of an issue, the one that counts at the end: the active one, else the next, else the latest. Server
-// writes each as a text.
+// sprints returns the sprints of an issue, in an order that ends with the sprint that counts: the active one, else the next, else the
+// latest. Server writes each sprint as a text.
 func (e *jsonExport) sprints(raw json.RawMessage) []convert.Sprint {
 	var all []sprint
 	if json.Unmarshal(raw, &all) != nil {
@@ -187,7 +187,7 @@ func (e *jsonExport) sprints(raw json.RawMessage) []convert.Sprint {
 	return list
 }
 
-// day is the calendar day of a moment.
+// day returns the calendar day of a moment in the zone of the export.
 func (e *jsonExport) day(text string) string {
 	at, ok := dates.Parse(text, time.RFC3339)
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 )
 
-// languageList has the names of columns as exports in other languages had them, lower-case. Columns that it lacks are read as
-// fields. Of some languages it knows the column of the key alone, which is not enough.
+// languageList has the names of columns in other languages, in lower case. Columns that it lacks are read as fields; for some languages it
+// has only the column of the key, which is not enough to read an export.
 //
 //go:embed languages.txt
 var languageList string
 
-// languages are the languages by their names, each with its words and what they are in English.
+// languages calls each for every language: with its name, and with the English name of each word that it has for a column.
 func languages(each func(name string, words map[string]string)) {
 	for language := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
 		name, columns, _ := strings.Cut(language, "\n")
@@ -29,9 +29,8 @@ func is(cell string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, cell) })
 }
 
-// inEnglish is a header in English, and the language that it was in if that is another one. The language is known by its words for
-// Issue key and Summary; some columns stay English in every language. key is what another language says for Issue key, if the header
-// has that.
+// inEnglish returns a header in English, and its language if it was another one. A language is recognised by its words for Issue key and
+// Summary; key is the cell with another language's word for Issue key, or "".
 func inEnglish(header []string) (english []string, language, key string) {
 	english = header
 	languages(func(name string, words map[string]string) {

@@ -13,12 +13,12 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// maxItem limits the length of an element, with its texts.
+// maxItem limits the bytes of an element with its texts.
 const maxItem = 64 << 20
 
 var errTooLong = errors.New("too long")
 
-// bounded reads no further than its limit.
+// bounded is a reader that ends with an error after its limit.
 type bounded struct {
 	in          io.Reader
 	read, limit int64
@@ -33,18 +33,18 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// forbidden matches what XML forbids, and Jira writes if somebody pasted it, as a character or as the number of one.
+// forbidden matches characters that XML forbids, as characters or as numbers. Jira writes them if somebody pasted them.
 var forbidden = regexp.MustCompile(`[\x00-\x08\x0B\x0C\x0E-\x1F\x{FFFE}\x{FFFF}]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])|[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF]));`)
 
-// legal reads XML with a character that it has in place of each that XML forbids, and that is left out and counted later.
+// legal is a reader of XML that replaces each forbidden character by a legal one. The replacements are removed and counted later.
 type legal struct {
 	in    io.Reader
 	ready []byte
-	rest  []byte // the beginning of what may be forbidden
+	rest  []byte // beginning of a reference or character that may be forbidden
 	err   error
 }
 
-// Read reads what is legal.
+// Read returns XML without forbidden characters.
 func (l *legal) Read(p []byte) (int, error) {
 	for chunk := [1 << 15]byte{}; len(l.ready) == 0 && l.err == nil; {
 		var n int
@@ -65,7 +65,7 @@ func (l *legal) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// explain says where a file is cut off, or is no XML.
+// explain returns an error with the place where a file is cut off, or is no XML.
 func explain(name string, d *xml.Decoder, err error) error {
 	line, _ := d.InputPos()
 	if bad, ok := errors.AsType[*xml.SyntaxError](err); ok {

@@ -1,7 +1,7 @@
 // Package adf turns the documents of Jira Cloud (Atlassian Document Format) into Markdown.
 //
-// A document is a tree of nodes: blocks (adf.go), and what stands within a line with its marks (inline.go). A node of an unknown
-// kind leaves its text, and is counted. It takes any input, and depth is bounded.
+// A document is a tree of nodes: blocks (adf.go), and pieces of a line with their marks (inline.go). A node of an unknown
+// kind becomes its text, and is counted. The package accepts any input, and bounds the depth.
 // The package must not know issues or files.
 package adf
 
@@ -15,10 +15,10 @@ import (
 	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
-// maxDepth is how deep nodes are told apart; what lies deeper is its text.
+// maxDepth is the greatest depth at which nodes are converted. Of deeper nodes, only the text remains.
 const maxDepth = 60
 
-// maxColumns is how many cells a row of a table may have.
+// maxColumns is the largest number of cells in a row of a table.
 const maxColumns = 200
 
 type node struct {
@@ -40,7 +40,7 @@ func Is(value []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) && json.Unmarshal(value, &doc) == nil && doc.Type == "doc"
 }
 
-// Markdown converts a document. What is none is empty, and counted.
+// Markdown converts a document. For any other JSON, it returns an empty text and counts one loss.
 func Markdown(document []byte, o wiki.Options) (string, wiki.Lost) {
 	c := converter{o: o, lost: wiki.Lost{}}
 	var doc node
@@ -56,7 +56,7 @@ type converter struct {
 	files int // without a name so far
 }
 
-// attr is an attribute as text.
+// attr returns an attribute as text, or "".
 func (n *node) attr(name string) string {
 	if v := n.Attrs[name]; v != nil {
 		return fmt.Sprint(v)
@@ -64,7 +64,7 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
-// number is an attribute that is a number, or 1.
+// number returns an attribute that is a number from 0 to most, or else 1.
 func (n *node) number(name string, most int) int {
 	if v, ok := n.Attrs[name].(float64); ok && v >= 0 && v <= float64(most) {
 		return int(v)
@@ -72,7 +72,7 @@ func (n *node) number(name string, most int) int {
 	return 1
 }
 
-// plain is all text below a node.
+// plain returns all text below a node.
 func (n *node) plain() string {
 	var b strings.Builder
 	n.write(&b)
@@ -89,7 +89,7 @@ func (n *node) write(b *strings.Builder) {
 	}
 }
 
-// blocks are the lines of nodes below one another.
+// blocks returns the lines of nodes, with an empty line between two nodes.
 func (c *converter) blocks(nodes []node, depth int) []string {
 	var lines []string
 	for i := range nodes {
@@ -145,14 +145,14 @@ func (c *converter) block(n *node, depth int) []string {
 		c.lost["text-nodes"]++
 		return c.blocks(n.Content, depth+1)
 	}
-	return paragraph(c.inline([]node{*n}, depth)) // what belongs into a paragraph
+	return paragraph(c.inline([]node{*n}, depth)) // a node within a line
 }
 
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, lineBreak, " ")), " ")
 }
 
-// paragraph are the lines of a text that is Markdown already.
+// paragraph returns the lines of a text that is already Markdown.
 func paragraph(text string) []string {
 	text = strings.Trim(text, " \n")
 	if text == "" {
@@ -212,7 +212,7 @@ func (c *converter) list(n *node, depth int) []string {
 	return lines
 }
 
-// item is what a list has between two marks.
+// item returns the lines of a list's item, without the mark.
 func (c *converter) item(n *node, depth int) []string {
 	var lines []string
 	for i := range n.Content {
@@ -226,7 +226,7 @@ func (c *converter) item(n *node, depth int) []string {
 	return lines
 }
 
-// table writes the rows of a table. The first one is a header if all of it are headings.
+// table returns the lines of a table. Its first row is a header if all cells of the row are headings.
 func (c *converter) table(n *node, depth int) []string {
 	var rows [][]wiki.Cell
 	for i := range n.Content {
@@ -249,7 +249,7 @@ func (c *converter) table(n *node, depth int) []string {
 	return wiki.Table(rows, header)
 }
 
-// cell is a cell of a table, on one line.
+// cell returns a cell of a table, on one line.
 func (c *converter) cell(n *node, depth int) string {
 	var parts []string
 	for i := range n.Content {
@@ -267,7 +267,7 @@ func (c *converter) cell(n *node, depth int) string {
 	return strings.Join(parts, "<br>")
 }
 
-// Plain is the text of a document, a line for each block.
+// Plain returns the text of a document, with a line for each block.
 func Plain(document []byte) string {
 	var doc node
 	if json.Unmarshal(document, &doc) != nil {

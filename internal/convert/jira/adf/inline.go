@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
-// lineBreak is where a line ends within a paragraph.
+// lineBreak is the end of a line within a paragraph.
 const lineBreak = "\\\n"
 
 // span is a piece of a line with its marks, the outermost first.
@@ -24,10 +24,10 @@ type span struct {
 
 type mark struct{ open, shut string }
 
-// delimits reports whether a mark is made of characters that Markdown takes for one only in the right place.
+// delimits reports whether Markdown recognises the characters of the mark only next to certain characters.
 func (m mark) delimits() bool { return m.open == "**" || m.open == "*" || m.open == "~~" }
 
-// inline is what stands within a line. Neighbours with the same marks share them, and blanks stay outside of marks.
+// inline returns the Markdown of nodes within a line. Neighbours with the same marks share them, and blanks stay outside of marks.
 func (c *converter) inline(nodes []node, depth int) string {
 	var b strings.Builder
 	var open []mark
@@ -135,7 +135,8 @@ func (c *converter) spans(nodes []node, depth int) []span {
 	return list
 }
 
-// marks are those of a node in one order, whatever order it has them in. A link is the outermost; code is in its text.
+// marks returns the marks of a node in a fixed order, with a link as the outermost mark. Code is no mark, because the text of the node
+// already has it.
 func (c *converter) marks(n *node) []mark {
 	var link, list []mark
 	for _, kind := range []string{"link", "strong", "em", "strike", "underline", "subsup"} {
@@ -175,7 +176,7 @@ func (c *converter) marks(n *node) []mark {
 	return append(link, list...)
 }
 
-// date is a day that is written as milliseconds.
+// date returns the day of a time in milliseconds.
 func date(milliseconds string) string {
 	n, err := strconv.ParseFloat(milliseconds, 64)
 	if err != nil || n < -1e14 || n > 1e14 {
@@ -184,7 +185,7 @@ func date(milliseconds string) string {
 	return time.UnixMilli(int64(n)).UTC().Format(time.DateOnly)
 }
 
-// file is an image or another file. Its ID is none of an attachment; its name is, where it is told.
+// file returns an image or another file by its name. The ID of the node is not used, because attachments have other IDs.
 func (c *converter) file(n *node) string {
 	name, to, shown := n.attr("alt"), n.attr("url"), false
 	if name == "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep quotations and panels nest; what is deeper is text.
+// maxDepth is the greatest depth of quotations and panels. Deeper ones stay text.
 const maxDepth = 20
 
 var (
@@ -39,7 +39,7 @@ func (c *converter) blocks(text string, depth int) []string {
 	return w.out
 }
 
-// nextMacro finds the next macro that makes a block. Within a row of a table, code without a line break is part of the line.
+// nextMacro finds the next macro that makes a block. In a row of a table, code without a line break is no block.
 func (c *converter) nextMacro(text string, depth int) (at []int, name, parameters string) {
 	from := 0
 	for {
@@ -72,7 +72,8 @@ func (c *converter) nextMacro(text string, depth int) (at []int, name, parameter
 	}
 }
 
-// codeInRows makes code of several lines within a row of a table as many pieces of code: a cell of Markdown has no block.
+// codeInRows splits code of several lines in a row of a table into one piece of code for each line, because a cell of Markdown has no
+// blocks.
 func codeInRows(text string) string {
 	var b strings.Builder
 	for last, from := 0, 0; ; {
@@ -111,12 +112,12 @@ func codeInRows(text string) string {
 	}
 }
 
-// level is a list that is open.
+// level is an open list.
 type level struct {
 	marker byte
 	depth  int // the length of its mark
 	number int
-	indent int // of what belongs to its last item
+	indent int // of the lines in its last item
 }
 
 // writer collects lines.
@@ -125,7 +126,7 @@ type writer struct {
 	out   []string
 	open  []string // lines of the paragraph, or of the list item, that is not written yet
 	lists []level
-	item  string // what stands before the item's text
+	item  string // the mark in front of the item's text
 }
 
 // block writes lines with an empty line before them.
@@ -136,7 +137,7 @@ func (w *writer) block(lines ...string) {
 	w.out = append(w.out, lines...)
 }
 
-// paragraph ends what is open; each line of Jira is a line.
+// paragraph writes the open lines. Each line of Jira stays a line.
 func (w *writer) paragraph() {
 	if len(w.open) == 0 {
 		return
@@ -162,7 +163,7 @@ func (w *writer) endLists() {
 	w.lists = nil
 }
 
-// text writes what is between two macros.
+// text writes the text between two macros.
 func (w *writer) text(text string) {
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -198,7 +199,7 @@ func (w *writer) text(text string) {
 			rows, next := tableRows(lines, i)
 			w.block(append(w.c.table(rows), "")...)
 			i = next - 1
-		case len(w.lists) > 0 && len(w.open) == 0: // behind a block in a list item
+		case len(w.lists) > 0 && len(w.open) == 0: // after a block in a list item
 			w.endLists()
 			w.open = append(w.open, line)
 		default:
@@ -207,7 +208,7 @@ func (w *writer) text(text string) {
 	}
 }
 
-// match matches an expression that begins with one of some characters.
+// match matches an expression if the line begins with a character in begins.
 func match(re *regexp.Regexp, begins, line string) []string {
 	if strings.IndexByte(begins, line[0]) < 0 {
 		return nil
@@ -215,7 +216,7 @@ func match(re *regexp.Regexp, begins, line string) []string {
 	return re.FindStringSubmatch(line)
 }
 
-// listItem opens an item. Its depth is the length of its mark; a missing level is not made up.
+// listItem opens an item. Its depth is the length of its mark, and missing levels are not added.
 func (w *writer) listItem(marks, text string) {
 	w.paragraph()
 	marker := marks[len(marks)-1]
@@ -247,7 +248,7 @@ func (w *writer) listItem(marks, text string) {
 	w.open = []string{text}
 }
 
-// macro writes a block macro. Behind the text of a list item it belongs to the item.
+// macro writes a block macro. After the text of a list item, the block belongs to the item.
 func (w *writer) macro(name, parameters, body string, depth int) {
 	inItem := len(w.lists) > 0
 	w.paragraph()
@@ -277,7 +278,7 @@ func (w *writer) macro(name, parameters, body string, depth int) {
 	w.out = append(append(w.out, ""), Indent(pad, pad, lines)...)
 }
 
-// fence is a block of code, with its title.
+// fence returns a block of code with its title.
 func fence(body, parameters string) []string {
 	lang := parameter(parameters, "language")
 	if first, _, _ := strings.Cut(parameters, "|"); lang == "" && !strings.Contains(first, "=") && language.MatchString(first) {
@@ -290,7 +291,7 @@ func fence(body, parameters string) []string {
 	return append(lines, Fence(body, lang)...)
 }
 
-// parameter is a parameter of a macro, such as title=x.
+// parameter returns a parameter of a macro, such as title=x.
 func parameter(parameters, name string) string {
 	for part := range strings.SplitSeq(parameters, "|") {
 		if key, value, ok := strings.Cut(part, "="); ok && strings.EqualFold(strings.TrimSpace(key), name) {
@@ -300,7 +301,7 @@ func parameter(parameters, name string) string {
 	return ""
 }
 
-// tableRows gathers the rows from line i on: one goes on until a line ends in a bar.
+// tableRows returns the rows of a table from line i on. A row continues until a line ends with a bar.
 func tableRows(lines []string, i int) (rows []string, next int) {
 	for i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|") {
 		row := strings.TrimSpace(lines[i])
@@ -318,7 +319,7 @@ func tableRows(lines []string, i int) (rows []string, next int) {
 	return rows, i
 }
 
-// table writes rows.
+// table returns the lines of a table.
 func (c *converter) table(rows []string) []string {
 	const most = 200 // columns
 	var all [][]Cell
@@ -337,7 +338,7 @@ func (c *converter) table(rows []string) []string {
 	return Table(all, len(all) > 0 && len(all[0]) > 0 && all[0][0].Head)
 }
 
-// splitRow cuts a row at its bars, but for those in links, code, images and behind a backslash.
+// splitRow splits a row at its bars. It keeps bars in links, code and images, and bars after a backslash.
 func splitRow(row string) (cells []Cell) {
 	row = strings.TrimRight(row, " ")
 	head := false

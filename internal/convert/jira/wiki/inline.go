@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// token is a character, or a piece of Markdown that is ready.
+// token is a character, or a finished piece of Markdown.
 type token struct {
 	r    rune
 	done string
 }
 
-// atom is the character that stands for a piece that is ready: no letter, no white space.
+// atom is the character in place of a finished piece: neither a letter nor white space.
 const atom = '\uFFFC'
 
 var (
@@ -31,7 +31,7 @@ var (
 	tick    = regexp.MustCompile("^`[^`\n]+`")
 )
 
-// atomLength is how much of the beginning of a text is one link, image or piece of code.
+// atomLength returns the length of the link, image or code that a text begins with, or 0.
 func atomLength(s string) int {
 	for _, re := range []*regexp.Regexp{link, image, block} {
 		if m := re.FindStringIndex(s); m != nil {
@@ -42,10 +42,10 @@ func atomLength(s string) int {
 	return n
 }
 
-// maxSpan bounds what is looked for within a line.
+// maxSpan limits the bytes of a search within a line.
 const maxSpan = 4000
 
-// code is what stands between the double braces that a text begins with.
+// code returns the code within double braces that a text begins with, and its length with the braces.
 func code(s string) (inner string, n int) {
 	if !strings.HasPrefix(s, "{{") {
 		return "", 0
@@ -71,7 +71,7 @@ func (c *converter) inline(s string, depth int) string {
 	return b.String()
 }
 
-// tokens takes out of a line what is not touched further: code, links, images, addresses, escaped characters.
+// tokens splits a line into characters and finished pieces: code, links, images, addresses, escaped characters.
 func (c *converter) tokens(s string, depth int) []token {
 	list := make([]token, 0, len(s))
 	ready := func(markdown string, n int) {
@@ -173,7 +173,7 @@ func (c *converter) tokens(s string, depth int) []token {
 	return list
 }
 
-// icon are the marks that people use in tables of tests.
+// icon returns the icon that a text begins with, and the length of its mark. People use these marks in tables of tests.
 func icon(s string) (string, int) {
 	for _, pair := range [][2]string{{"(/)", "✅"}, {"(x)", "❌"}, {"(!)", "⚠️"}, {"(y)", "👍"}, {"(n)", "👎"}} {
 		if strings.HasPrefix(s, pair[0]) {
@@ -183,7 +183,7 @@ func icon(s string) (string, int) {
 	return "", 0
 }
 
-// link converts what is between brackets. Text that is no link stays text.
+// link converts the text between brackets, and reports whether it is a link.
 func (c *converter) link(inner string, depth int) (string, bool) {
 	parts := strings.Split(inner, "|")
 	if last := parts[len(parts)-1]; len(parts) > 1 && strings.HasPrefix(last, "smart-") {
@@ -219,7 +219,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 	return "[" + c.inline(text, depth+1) + "](" + Destination(to) + ")", true
 }
 
-// file is an attached file: a link to where it is.
+// file returns a link to an attached file.
 func (c *converter) file(prefix, name string) string {
 	to, shown := "", false
 	switch {
@@ -249,8 +249,8 @@ func (c *converter) wrap(mark rune, inner string) string {
 	}
 }
 
-// marks writes tokens with their emphasis. A mark opens where no word is before it and no blank behind it, and closes the other
-// way round: snake_case, 2*3 and a-b-c stay as they are.
+// marks writes tokens with their emphasis. A mark opens after a character that is in no word and before a character that is no blank, and
+// closes the other way round: snake_case, 2*3 and a-b-c stay as they are.
 func (c *converter) marks(b *strings.Builder, list []token, depth int) {
 	none := map[string]bool{} // marks that close nowhere further on
 	for i := 0; i < len(list); i++ {
@@ -275,7 +275,7 @@ func (c *converter) marks(b *strings.Builder, list []token, depth int) {
 	}
 }
 
-// emphasis is the mark at a place: ?? and ** are two characters, of which the second is Markdown that people pasted.
+// emphasis returns the mark at a place, or "". The marks ?? and ** have two characters; ** is Markdown that people pasted.
 func emphasis(list []token, i int) string {
 	double := i+1 < len(list) && list[i+1].r == list[i].r
 	switch r := list[i].r; r {
@@ -304,7 +304,7 @@ func opens(list []token, i, n int) bool {
 	return !unicode.IsSpace(next) && next != list[i].r
 }
 
-// closing is where the mark that opens at i closes, or 0.
+// closing returns the place where the mark that opens at i closes, or 0.
 func closing(list []token, i int, mark string) int {
 	n := len([]rune(mark))
 	for j := i + n + 1; j+n <= len(list); j++ {
@@ -320,7 +320,7 @@ func closing(list []token, i int, mark string) int {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// escapeAt writes a character of the text so that Markdown takes it for itself.
+// escapeAt returns a character of the text, escaped if Markdown would read it as a mark.
 func escapeAt(list []token, i int) string {
 	r := list[i].r
 	at := func(j int) rune {

@@ -23,7 +23,7 @@ var (
 	markStart   = regexp.MustCompile(`^(#{1,6}(\s|$)|>|[-+](\s|$)|={3,}\s*$|-{3,}\s*$|~{3,})`)
 )
 
-// EscapeStart escapes what at the beginning of a line would make it something else than a paragraph.
+// EscapeStart escapes the beginning of a line if Markdown would not read the line as a paragraph.
 func EscapeStart(line string) string {
 	if line == "" {
 		return line
@@ -37,12 +37,12 @@ func EscapeStart(line string) string {
 	return line
 }
 
-// Destination is the address of a link.
+// Destination returns an address with escapes for a link.
 func Destination(url string) string {
 	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E").Replace(url)
 }
 
-// Quote puts lines into a quotation.
+// Quote turns lines into a quotation.
 func Quote(lines []string) []string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight("> "+line, " ")
@@ -50,7 +50,7 @@ func Quote(lines []string) []string {
 	return lines
 }
 
-// Indent puts lines below a mark, such as that of an item of a list.
+// Indent puts a mark in front of the first line, such as the mark of a list's item, and indents the other lines.
 func Indent(mark, pad string, lines []string) []string {
 	for i, line := range lines {
 		switch {
@@ -63,10 +63,10 @@ func Indent(mark, pad string, lines []string) []string {
 	return lines
 }
 
-// Image leads the name of a file that stands in the text as an image.
+// Image is the prefix of a file's name if the text shows the file as an image.
 const Image = "image: "
 
-// File is an attached file, or an image: a link to where it is, if that is known, or the image itself, if it can be shown.
+// File returns a link to an attached file, or the image if it can be shown. Without an address, it returns the name.
 func File(prefix, name, to string, shown bool) string {
 	switch {
 	case to == "":
@@ -77,7 +77,7 @@ func File(prefix, name, to string, shown bool) string {
 	return "[" + prefix + Escape(name) + "](" + Destination(to) + ")"
 }
 
-// CodeSpan is code within a line.
+// CodeSpan returns code within a line.
 func CodeSpan(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\n", " "))
 	if s == "" {
@@ -93,7 +93,7 @@ func CodeSpan(s string) string {
 	return marks + pad + s + pad + marks
 }
 
-// Fence is a block of code, between marks that are longer than any within it.
+// Fence returns a block of code, between marks that are longer than the marks in the code.
 func Fence(body, lang string) []string {
 	longest, run := 2, 0
 	for _, r := range body {
@@ -116,7 +116,7 @@ type Cell struct {
 	Head bool
 }
 
-// Table is a table. Markdown wants a header: a table whose first row is none gets an empty one, and its headings are bold.
+// Table returns the lines of a table. Markdown wants a header: a table without one gets an empty header, and its headings are bold.
 func Table(rows [][]Cell, header bool) []string {
 	columns := 0
 	for _, cells := range rows {

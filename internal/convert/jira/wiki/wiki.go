@@ -1,9 +1,9 @@
 // Package wiki turns the wiki markup of Jira into Markdown.
 //
 // Blocks come first (blocks.go): code, quotations, panels, headings, lists, tables. Then the marks within a line (inline.go).
-// What means something in Markdown and nothing in Jira is escaped, so that List<String> and __init__ stay what they are. A text
-// that is Markdown already, since people paste it, is left as it is.
-// The package must not know issues or files. It takes any input, in linear time but for what is nested.
+// Characters with a meaning only in Markdown are escaped, so that List<String> and __init__ stay as they are. A text
+// that is already Markdown stays as it is, because people paste Markdown.
+// The package must not know issues or files. It accepts any input, and takes linear time except for nested parts.
 package wiki
 
 import (
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Options say what names in a text stand for.
+// Options tells the meaning of names in a text.
 type Options struct {
-	Person func(id string) string // the name behind a mention; nil leaves the ID
-	// File is the address of an attached file, "" if it has none; shown says that it is a picture, which everybody sees there.
+	Person func(id string) string // returns the name for a mention; nil leaves the ID
+	// File returns the address of an attached file, or "". shown means that the file is a picture that everybody can see at the address.
 	File func(name string) (to string, shown bool)
 }
 
-// Lost counts what Markdown cannot say, by kind.
+// Lost counts the losses by their kind, because Markdown cannot express everything.
 type Lost map[string]int
 
 // Markdown converts a text.

@@ -229,7 +229,7 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 		}
 		return a.yes, a.err
 	case <-ctx.Done():
-		out.view.Notef("") // the cursor still stands after the question
+		out.view.Notef("") // the cursor is still in the line of the question
 		return false, context.Cause(ctx)
 	}
 }

@@ -159,8 +159,8 @@ func addContents(contents map[string]bool, kind *resource.Kind) {
 	}
 }
 
-// leaveOut takes out the objects for which out is true. It keeps objects of a kind and parent that a text links to, because comparing the
-// text needs that list.
+// leaveOut takes out the objects for which out is true. An object stays if a text links to the list of its kind and parent, because
+// comparing the text needs that list.
 func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept, left []*resource.Object) {
 	type list struct {
 		kind   *resource.Kind

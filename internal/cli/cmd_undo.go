@@ -171,7 +171,7 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	return slices.Collect(maps.Keys(u.Deletes)), nil
 }
 
-// awaitLate waits until unanswered requests of the undone runs can no longer take effect. A request that takes effect after the undo would
+// awaitLate waits until unanswered requests of the runs to undo can no longer take effect. A request that takes effect after the undo would
 // repeat a change that the undo took back.
 func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) error {
 	late := r.grace

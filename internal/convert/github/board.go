@@ -460,7 +460,7 @@ func (e *export) home(drafts []*issue) {
 // field gives an issue the value of a board's field.
 func (e *export) field(i *issue, f field) {
 	first, size := utf8.DecodeRuneInString(f.name)
-	name := string(unicode.ToUpper(first)) + f.name[size:] // gh writes it in lower case
+	name := string(unicode.ToUpper(first)) + f.name[size:] // gh writes the first letter in lower case
 	source := "board." + strings.NewReplacer("*", "", "{}", "").Replace(name)
 	role, text := convert.OfField, strings.Join(f.values, ", ")
 	day := func(to *string) {

@@ -2,7 +2,7 @@
 // gh project item-list or the GraphQL API.
 //
 // A file is any number of JSON values, one after another, as gh api --paginate writes them: arrays, arrays of arrays, pages, or single
-// issues. Files of comments (issues/comments) and boards may stand beside the issues. Pull requests are left out.
+// issues. An export may also have files of comments (issues/comments) and boards. Pull requests are left out.
 // The package must not know manifests.
 package github
 

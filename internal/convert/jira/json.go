@@ -197,7 +197,7 @@ type jsonExport struct {
 	apart    convert.Apart     // with comments, in files of their own
 	names    map[string]string // of custom fields
 	kinds    map[string]string // of custom fields
-	totals   map[int]bool      // numbers of issues in pages
+	totals   map[int]bool      // numbers of issues that searches found
 	open     int               // pages with a next page
 	ended    bool
 	site     string

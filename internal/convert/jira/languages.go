@@ -50,7 +50,7 @@ func inEnglish(header []string) (english []string, language, key string) {
 			case bracket && is(kind, "Custom field", "Outward issue link", "Inward issue link"):
 				translated[i] = kind + " (" + inside
 			case i > 0 && is(translated[i-1], "Assignee", "Reporter", "Creator", "Watchers") && idColumn.MatchString(cell):
-				translated[i] = translated[i-1] + " Id" // it stands beside the name
+				translated[i] = translated[i-1] + " Id" // the ID follows the name
 			default:
 				translated[i] = cell
 			}

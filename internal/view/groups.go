@@ -19,7 +19,7 @@ type projectGroups struct {
 	groups    [][]*entry
 }
 
-// title returns the heading above the groups, or "" for those of the workspace. form formats the key and the name.
+// title returns the heading above the groups, or "" above the groups of the workspace. form formats the key and the name.
 func (p *projectGroups) title(form func(string) string) string {
 	switch {
 	case p.key == "":
@@ -50,7 +50,7 @@ func (s *shownPlan) byProject(groups [][]*entry) []projectGroups {
 }
 
 // grouped groups entries of one kind with equal changes if a group has at least `least` entries, and entries with equal refusals
-// if it has alikeSteps. A membership stays alone, and so does an entry for which mayGroup returns false.
+// if it has alikeSteps. A membership stays alone, like an entry for which mayGroup returns false.
 func grouped(entries []*entry, least int, mayGroup func(*entry) bool) [][]*entry {
 	keys, count := map[*entry]string{}, map[string]int{}
 	for _, e := range entries {

@@ -278,7 +278,7 @@ func (e *entry) link() string {
 	return strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
 }
 
-// facts returns the step's reason, the object's position in the manifest, and its ID on the service. If the step is one of many, it returns the position only.
+// facts returns the step's reason, the object's position in the manifest, and its ID on the service. With ofMany it returns only the position.
 func (e *entry) facts(ofMany bool) string {
 	var parts []string
 	if reason := e.reason(); reason != "" && !ofMany && e.action != planner.NotPossible {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	longText     = 60  // characters from which a text that changes is shown as a difference of lines
+	longText     = 60  // characters above which a changed text is shown as a difference of lines
 	inlineText   = 100 // characters of a value that are shown on its line
 	fewMembers   = 3   // members that are named and not only counted
 	namedWords   = 5   // words that are named in a reason of several steps

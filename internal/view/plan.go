@@ -197,7 +197,7 @@ func (b *blocks) end() {
 }
 
 // groups returns the entries in groups to show as one: equal updates, and refusals for one reason. With --full each entry stays
-// alone, and so does an adopted object, unless its kind has only one object in a place.
+// alone. An adopted object always stays alone, unless its kind has only one object in a place.
 func (p *printer) groups(list []*entry) [][]*entry {
 	return grouped(list, namedSteps+1, func(e *entry) bool {
 		return !p.whole && (e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton))

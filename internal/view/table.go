@@ -10,7 +10,7 @@ import (
 // Tables hold texts of other people, so the size of a cell is limited.
 const (
 	maxCell    = 64 << 10 // characters of a cell that are shown
-	maxAligned = 200      // columns to which the other cells of a column are filled up
+	maxAligned = 200      // maximum width up to which cells are filled up with spaces
 )
 
 // Table shows aligned rows below the names of their columns on standard output, with lines of text above.

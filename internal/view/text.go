@@ -111,7 +111,7 @@ func counts(list ...count) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence joins the parts that are not empty to the rest of a sentence, for a line such as "Plan: 2 to create; 3 unchanged.".
+// sentence joins the parts that are not empty, with a space before and a full stop after: " 2 to create; 3 unchanged.".
 func sentence(parts ...string) string {
 	text := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 	if text != "" {

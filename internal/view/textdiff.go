@@ -16,7 +16,7 @@ const (
 	contextLines   = 2    // equal lines around a difference that are shown
 	comparedPairs  = 25e6 // maximum number of pairs of pieces that one difference compares
 	comparedPieces = 1e6  // maximum number of pieces in one comparison, because the library numbers pieces by characters
-	wideLine       = 72   // characters from which a changed line is shown as its changed words
+	wideLine       = 72   // characters above which a changed line is shown as its changed words
 	lineText       = 120  // characters of a line that are shown
 	changedText    = 200  // characters of a change within a line that are shown
 	aroundText     = 24   // characters that are shown before and after a change within a line

@@ -90,7 +90,8 @@ func merged(same []*entry) *entry {
 	return &e
 }
 
-// pattern returns the reason of an entry with an ellipsis for each of its own words, and these words. Its own words are its new values and its project.
+// pattern returns the reason of an entry with an ellipsis for each of the entry's own words, and these words. An entry's own
+// words are its new values and its project.
 func (e *entry) pattern() (reason string, own []string) {
 	reason = e.why()
 	project, _, _ := strings.Cut(e.address.Path(), "/")

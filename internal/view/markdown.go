@@ -154,7 +154,8 @@ func markdownEntries(groups [][]*entry) []string {
 			continue
 		}
 		text := "- " + code(string(e.address))
-		if link := e.link(); link != "" && e.step.ID != nil && !strings.ContainsAny(link, "<>()\\` \n") { // only for an object with an ID, and a URL that cannot break the markup
+		// The object has a page of its own only if it has an ID. The URL must not break the markup.
+		if link := e.link(); link != "" && e.step.ID != nil && !strings.ContainsAny(link, "<>()\\` \n") {
 			text = "- [" + code(string(e.address)) + "](" + link + ")"
 		}
 		identifier, title := e.displayNames()

@@ -163,7 +163,7 @@ func (e *entry) changes() []change {
 				continue
 			}
 			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
-				all[n-1].after.add(c.after.text) // one line for 30 people
+				all[n-1].after.add(c.after.text) // values of one field share a line
 				continue
 			}
 			all = append(all, c)
@@ -262,7 +262,8 @@ func (v *value) without(other *value) []string {
 	return slices.DeleteFunc(splitLines(v.text), func(s string) bool { return slices.Contains(kept, s) })
 }
 
-// relisting returns the added and removed elements of a list, such as "+ops, -infra". If whole is false, it returns the first of them and counts the rest.
+// relisting returns the added and removed elements of a list, such as "+ops, -infra". If whole is false, it returns the first
+// elements and counts the rest.
 func (c *change) relisting(minus string, whole bool, paint func(text string, added bool) string) string {
 	var parts []string
 	for _, element := range c.after.without(&c.before) {
@@ -442,7 +443,8 @@ func (e *entry) kindName() string {
 	return e.kind.Noun()
 }
 
-// displayNames returns the readable identifier and the title of the object. Each is empty if the address or the reason already names it; a membership has none.
+// displayNames returns the readable identifier and the title of the object. Each is empty if the address or the reason
+// already contains it. A membership has neither.
 func (e *entry) displayNames() (identifier, title string) {
 	key := e.address.Key()
 	switch {
@@ -451,7 +453,7 @@ func (e *entry) displayNames() (identifier, title string) {
 	case e.action == planner.Create, e.action == planner.Delete && e.step.Title != key && e.step.Title != e.step.Identifier:
 		return e.step.Identifier, e.step.Title
 	}
-	explained := e.action == planner.NotPossible && e.step.Position != nil // by its reason
+	explained := e.action == planner.NotPossible && e.step.Position != nil // the reason and the position identify the object
 	if !explained && !strings.EqualFold(e.step.Identifier, key) {
 		identifier = e.step.Identifier
 	}
@@ -470,7 +472,8 @@ func (e *entry) memberNames() []string {
 	return names
 }
 
-// namedMembers returns the names of all members if they are few. Otherwise it names only members that leave another container or were moved by people.
+// namedMembers returns the names of all members if there are only a few. Otherwise it returns only the members that leave
+// another container or were moved by people.
 func (e *entry) namedMembers() []string {
 	names := e.memberNames()
 	if len(names) <= fewMembers {
@@ -628,7 +631,8 @@ type span struct {
 	code bool // the text is an address, a value or another name
 }
 
-// lists returns the notices of a plan, its parts that were not compared, its kept fields and its changes of the state. If whole is false, long values are cut.
+// lists returns the notices of a plan, its parts that were not compared, its kept fields and its changes of the state. If whole
+// is false, long values are cut.
 func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
 	for _, same := range equalFindings(s.Notices) {
 		n := same[0]

@@ -108,7 +108,8 @@ func (p *printer) tally(t tally) {
 	p.line()
 }
 
-// entries shows the entries of a plan project by project, then unsupported parts, kept fields and changes of the state. Without --full it shows only the first entries of each action, but all deletions.
+// entries shows the entries of a plan project by project, then unsupported parts, kept fields and changes of the state.
+// Without --full it shows only the first entries of each action, but all deletions.
 func (p *printer) entries(plan *shownPlan) {
 	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
 	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld()) })
@@ -197,7 +198,7 @@ func (b *blocks) end() {
 }
 
 // groups returns the entries in groups to show as one: equal updates, and refusals for one reason. With --full each entry stays
-// alone. An adopted object always stays alone, unless its kind has only one object in a place.
+// alone. The update of an adopted object stays alone too, unless its kind has only one object in a place.
 func (p *printer) groups(list []*entry) [][]*entry {
 	return grouped(list, namedSteps+1, func(e *entry) bool {
 		return !p.whole && (e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton))
@@ -315,7 +316,8 @@ func (p *printer) entryDetails(e *entry) string {
 	return text
 }
 
-// child shows a new object within the entry of its parent, on one line. The first object of a list stands after the list's name; more is true for the others.
+// child shows a new object within the entry of its parent, on one line. The line begins with the name of the object's list,
+// unless more is true because the line above belongs to the same list.
 func (p *printer) child(e *entry, more bool, column int) {
 	beginning := blanks(4 + column)
 	if !more {

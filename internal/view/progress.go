@@ -42,7 +42,7 @@ type Progress struct {
 	shown               bool // the terminal shows the line
 	ended               bool
 
-	stop, stopped chan struct{} // end the clock, and report its end
+	stop, stopped chan struct{} // closing stop ends the clock; the clock closes stopped at its end
 }
 
 // sample is the number of completed steps or requests at a time.

@@ -36,7 +36,8 @@ func (p *palette) symbol(a planner.Action) (string, style) {
 	return "+~=><-!"[a : a+1], colors[a]
 }
 
-// verb returns the verb for an action as a command and in the past tense. preposition stands between the members and the container; other actions have none.
+// verb returns the verb for an action as a command and in the past tense, such as create and created. preposition stands
+// between the members and the container of a membership, and is empty for other actions.
 func verb(a planner.Action, members bool) (command, past, preposition string) {
 	if a == planner.Update && members {
 		return "change", "changed", " of "

@@ -83,7 +83,8 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	return p.w.Flush()
 }
 
-// show prints the output of fn on standard output. long reports whether the output is longer than the terminal; then it goes through the pager, if any.
+// show prints the output of fn on standard output. long reports whether the output is longer than the terminal. Long output
+// goes through the pager, if there is one.
 func (v *View) show(fn func(p *printer)) (long bool, err error) {
 	var failed error
 	err = v.print(stdout, func(p *printer) {

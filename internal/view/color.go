@@ -6,18 +6,18 @@ import (
 	"github.com/fatih/color"
 )
 
-// style is what switches a colour on and off again; both are empty where there is none.
+// style holds the escape sequences that switch a colour on and off. Both are empty if the stream has no colours.
 type style struct{ on, off string }
 
 func (s style) paint(text string) string { return s.on + text + s.off }
 
-// palette is the colours of one stream.
+// palette holds the colours of one stream.
 type palette struct {
 	create, update, remove, member, adopt, refuse style
 	failure, warning, dim, bold                   style
 }
 
-// newPalette takes the sequences from the library once, so that printing a plan only copies them.
+// newPalette returns the palette of a stream with or without colours. It gets the sequences from the library once, so that printing only copies them.
 func newPalette(on bool) palette {
 	if !on {
 		return palette{}

@@ -10,9 +10,9 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-const fewPlaces = 3 // of a warning that are named
+const fewPlaces = 3 // places of a warning that are listed
 
-// Diagnostics shows findings on standard error, ordered by place; none are not shown.
+// Diagnostics shows findings on standard error, ordered by place. It writes nothing for an empty list.
 func (v *View) Diagnostics(list diag.List) {
 	if len(list) == 0 {
 		return
@@ -22,8 +22,8 @@ func (v *View) Diagnostics(list diag.List) {
 	v.printError(func(p *printer) { v.format.findings(p, list) })
 }
 
-// Validation shows the findings that were asked for: as JSON they go to standard
-// output even if there are none, as text they are shown as [View.Diagnostics] does.
+// Validation shows the findings of a validation. As JSON they go to standard output,
+// also an empty list; as text they go to standard error, like those of [View.Diagnostics].
 func (v *View) Validation(list diag.List) error {
 	if !v.json {
 		v.Diagnostics(list)
@@ -34,7 +34,7 @@ func (v *View) Validation(list diag.List) error {
 	return v.print(stdout, func(p *printer) { p.document(jsonDiagnostics{FormatVersion, list.OrEmpty()}) })
 }
 
-// diagnostics shows a list as text, with a line that counts them.
+// diagnostics shows findings as text and then counts the errors and warnings in one line.
 func (p *printer) diagnostics(list diag.List) {
 	count := map[diag.Severity]int{}
 	for _, same := range equalFindings(list) {
@@ -45,7 +45,7 @@ func (p *printer) diagnostics(list diag.List) {
 			if summary == d.Summary {
 				times = " (" + strconv.Itoa(len(same)) + " times)"
 			}
-			if d.Severity != diag.Error && !p.whole { // an error has to be mended in each place
+			if d.Severity != diag.Error && !p.whole { // an error has to be corrected in each place
 				places = same[:fewPlaces]
 			}
 		}
@@ -70,12 +70,12 @@ func (p *printer) diagnostics(list diag.List) {
 	}
 }
 
-// equalFindings gathers findings that say the same of several places, or of several names.
+// equalFindings groups findings that say the same about several places or several names.
 func equalFindings(list diag.List) [][]diag.Diagnostic {
 	return gather(list, alikeSteps, diag.Diagnostic.Rule)
 }
 
-// severity begins a message.
+// severity returns the word that begins a message, such as "error: ".
 func (p *palette) severity(s diag.Severity) string {
 	switch s {
 	case diag.Error:
@@ -87,7 +87,7 @@ func (p *palette) severity(s diag.Severity) string {
 	}
 }
 
-// position shows a position and what stands there, whichever of them there is.
+// position shows a position in a file and a text about it. Either may be empty.
 func (p *printer) position(at diag.Position, text string) {
 	switch {
 	case !at.IsZero() && text != "":
@@ -105,8 +105,8 @@ func (p *printer) hint(text string) {
 	}
 }
 
-// Error shows an error on standard error, with its hint ([diag.HintOf]) and, to programs, its code. The
-// findings that an error holds ([diag.ListError]) are shown one by one.
+// Error shows an error on standard error, with its hint ([diag.HintOf]) and, as JSON, its code. If the
+// error holds a list of findings ([diag.ListError]), it shows each finding.
 func (v *View) Error(code string, err error) {
 	if list, ok := errors.AsType[diag.ListError](err); ok {
 		v.Diagnostics(list.List)
@@ -119,7 +119,7 @@ func (v *View) Error(code string, err error) {
 	v.printError(func(p *printer) { p.error(p.severity(diag.Error), err, diag.Position{}) })
 }
 
-// error shows what an error says behind a beginning, further lines indented, where it is, and its hint.
+// error shows the text of an error after the given beginning, then the position and the hint. Further lines of the text are indented.
 func (p *printer) error(beginning string, err error, at diag.Position) {
 	for l := range strings.SplitSeq(strings.TrimSpace(diag.PlainText(err)), "\n") {
 		p.line(beginning, Safe(strings.TrimRight(l, " \t\r")))

@@ -7,14 +7,14 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Export is what an export came to.
+// Export is the summary of an export, as text and as JSON.
 type Export struct {
 	Workspace string     `json:"workspace"`
 	Directory string     `json:"directory"`
 	Files     []string   `json:"files"`
 	State     string     `json:"state"`
 	Counts    []Count    `json:"counts"`
-	NotRead   []Count    `json:"not_read"` // with the requests that it would have taken
+	NotRead   []Count    `json:"not_read"` // kinds that were not read, with the number of requests to read each
 	LeftOut   []Omission `json:"left_out"`
 	Requests  int        `json:"requests"`
 }
@@ -25,7 +25,7 @@ type Count struct {
 	Number int    `json:"number"`
 }
 
-// Omission is a kind of content that the service holds and the files do not.
+// Omission is a kind of content that the service has and the exported files lack.
 type Omission struct {
 	What     string   `json:"what"` // such as intakes, or second cycle
 	Why      string   `json:"why"`
@@ -33,7 +33,7 @@ type Omission struct {
 	Examples []string `json:"examples"` // addresses, the first few
 }
 
-// Export shows what an export came to, on standard output.
+// Export shows the summary of an export on standard output.
 func (v *View) Export(e Export) error {
 	if v.json {
 		e.LeftOut = diag.OrEmpty(e.LeftOut)

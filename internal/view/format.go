@@ -5,13 +5,13 @@ import (
 	"github.com/planform/planform/internal/planfile"
 )
 
-// format is a form of output: how a plan looks in it, and the findings on standard error. Each has a file of its own.
+// format is an output format. It writes plans to standard output and findings to standard error; each format has its own file.
 type format interface {
 	plan(v *View, d *planfile.Document) error
 	findings(p *printer, list diag.List)
 }
 
-// namedFormat is a format under the name that --output has for it.
+// namedFormat is a format with its name in --output.
 type namedFormat struct {
 	name string
 	format
@@ -27,7 +27,7 @@ func formats() []namedFormat {
 	}
 }
 
-// Formats are the names of the formats that a plan is shown in.
+// Formats returns the names of the formats for plans, as --output takes them.
 func Formats() []string {
 	var names []string
 	for _, f := range formats() {
@@ -36,7 +36,7 @@ func Formats() []string {
 	return names
 }
 
-// formatOf is the format of a name, or text.
+// formatOf returns the format with the given name, or text.
 func formatOf(name string) format {
 	for _, f := range formats() {
 		if f.name == name {
@@ -46,5 +46,5 @@ func formatOf(name string) format {
 	return textFormat{}
 }
 
-// Plan shows a plan, fresh or saved, on standard output in the format of the options.
+// Plan shows a new or saved plan on standard output, in the format of the options.
 func (v *View) Plan(d *planfile.Document) error { return v.format.plan(v, d) }

@@ -1,7 +1,7 @@
 package view
 
-// gather puts elements of equal keys together, at the place of the first of them, if there are at least so many. An element
-// that has no key, or too few like it, is alone.
+// gather groups elements with equal keys, at the place of the first element, if a group has at least `least` elements.
+// An element without a key, or in a smaller group, stays alone.
 func gather[T any, K comparable](list []T, least int, key func(T) (k K, ok bool)) [][]T {
 	keys, alike := make([]*K, len(list)), map[K][]T{}
 	for i, one := range list {

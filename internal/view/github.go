@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// githubFormat is text, with findings also as workflow commands, which GitHub Actions shows beside the line of the file.
+// githubFormat is the text format plus a workflow command for each finding. GitHub Actions shows the command beside the line of the file.
 type githubFormat struct{ textFormat }
 
 func (g githubFormat) findings(p *printer, list diag.List) {

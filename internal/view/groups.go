@@ -10,17 +10,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// isOld reports whether the entry was not possible in the last applied run, either.
+// isOld reports whether the entry is not possible, and was not possible in the last applied run either.
 func (e *entry) isOld() bool { return e.step.AsBefore && e.action == planner.NotPossible }
 
-// inProject is what a plan does in one project, or outside of all.
-type inProject struct {
-	key, name string // of the project; both are empty of the workspace, and the key of what several projects have
+// projectGroups holds the groups of entries of one project, of the workspace, or of several projects.
+type projectGroups struct {
+	key, name string // of the project; the key is empty for the workspace and for several projects, the name for the workspace
 	groups    [][]*entry
 }
 
-// title is the heading above the project, with names in the form that a format gives them; "" = it needs none.
-func (p *inProject) title(form func(string) string) string {
+// title returns the heading above the groups, or "" above the groups of the workspace. form formats the key and the name.
+func (p *projectGroups) title(form func(string) string) string {
 	switch {
 	case p.key == "":
 		return p.name
@@ -31,9 +31,9 @@ func (p *inProject) title(form func(string) string) string {
 	}
 }
 
-// byProject puts groups of entries below the projects that they are in, after those of the workspace and those of several projects.
-func (s *shownPlan) byProject(groups [][]*entry) []inProject {
-	all, at := []inProject{{}, {name: "Several projects"}}, map[string]int{"": 0}
+// byProject sorts groups of entries by project. The groups of the workspace come first, then the groups that span several projects.
+func (s *shownPlan) byProject(groups [][]*entry) []projectGroups {
+	all, at := []projectGroups{{}, {name: "Several projects"}}, map[string]int{"": 0}
 	for _, same := range groups {
 		key := projectOf(same[0].address)
 		i, known := at[key]
@@ -42,25 +42,25 @@ func (s *shownPlan) byProject(groups [][]*entry) []inProject {
 			i = 1
 		case !known:
 			i = len(all)
-			at[key], all = i, append(all, inProject{key: key, name: s.names[resource.NewAddress("project", key)]})
+			at[key], all = i, append(all, projectGroups{key: key, name: s.names[resource.NewAddress("project", key)]})
 		}
 		all[i].groups = append(all[i].groups, same)
 	}
-	return slices.DeleteFunc(all, func(p inProject) bool { return len(p.groups) == 0 })
+	return slices.DeleteFunc(all, func(p projectGroups) bool { return len(p.groups) == 0 })
 }
 
-// grouped puts entries of one kind into a group if their changes are equal and there are at least `least` of them, or if their
-// refusals are equal. A membership stays alone, and so does each entry for which may is false.
-func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
-	meanings, count := map[*entry]string{}, map[string]int{}
+// grouped groups entries of one kind with equal changes if a group has at least `least` entries, and entries with equal refusals
+// if it has alikeSteps. A membership stays alone, like an entry for which mayGroup returns false.
+func grouped(entries []*entry, least int, mayGroup func(*entry) bool) [][]*entry {
+	keys, count := map[*entry]string{}, map[string]int{}
 	for _, e := range entries {
-		if !e.isMembership && may(e) {
-			meanings[e] = e.meaning()
-			count[meanings[e]]++
+		if !e.isMembership && mayGroup(e) {
+			keys[e] = e.groupKey()
+			count[keys[e]]++
 		}
 	}
 	groups := gather(entries, alikeSteps, func(e *entry) (string, bool) {
-		key, ok := meanings[e]
+		key, ok := keys[e]
 		return key, ok && (e.action == planner.NotPossible || count[key] >= least)
 	})
 	for i, same := range groups {
@@ -71,7 +71,7 @@ func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
 	return groups
 }
 
-// merged returns the first of several refusals, with the words of the others.
+// merged returns a copy of the first of several refusals. Its reason also names the words that are specific to the other refusals.
 func merged(same []*entry) *entry {
 	e, step := *same[0], *same[0].step
 	reason, others, known := e.why(), []string(nil), map[string]bool{}
@@ -90,7 +90,8 @@ func merged(same []*entry) *entry {
 	return &e
 }
 
-// pattern returns why an entry is, with gaps for the words that are its own (its values, its project), and these words.
+// pattern returns the reason of an entry with an ellipsis for each of the entry's own words, and these words. An entry's own
+// words are its new values and its project.
 func (e *entry) pattern() (reason string, own []string) {
 	reason = e.why()
 	project, _, _ := strings.Cut(e.address.Path(), "/")
@@ -105,8 +106,8 @@ func (e *entry) pattern() (reason string, own []string) {
 	return reason, own
 }
 
-// meaning is what entries have in common that make equal changes of objects of one kind.
-func (e *entry) meaning() string {
+// groupKey returns a key that is equal for entries of one kind with equal changes, and for refusals that differ only in their own words.
+func (e *entry) groupKey() string {
 	var key strings.Builder
 	why := e.why()
 	if e.action == planner.NotPossible {
@@ -122,7 +123,7 @@ func (e *entry) meaning() string {
 			continue
 		}
 		values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
-		if c.form == relisted { // whatever stays in the list
+		if c.form == relisted { // elements that stay in the list do not matter
 			values = c.relisting("-", true, func(text string, _ bool) string { return text })
 		}
 		fmt.Fprintf(&key, " %q %d %q %s %q", c.path, c.form, c.note, values, c.remark)
@@ -130,7 +131,7 @@ func (e *entry) meaning() string {
 	return key.String()
 }
 
-// firstNames names the first of several entries.
+// firstNames lists the addresses of the first entries and counts the others.
 func firstNames(entries []*entry, name func(string) string) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -139,15 +140,15 @@ func firstNames(entries []*entry, name func(string) string) string {
 	return diag.First(names, namedSteps)
 }
 
-// section is what a plan does in one way, for people who review it.
+// section is a part of a plan for reviewers: the entries with one action.
 type section struct {
 	title  string
 	action planner.Action
-	open   bool // it is worth a look before anything else
-	old    bool // it was not possible in the last applied run, either
+	open   bool // it is shown unfolded, because reviewers should see it first
+	old    bool // its entries were not possible in the last applied run either
 }
 
-// sections are those of a plan, what is most worth a look first.
+// sections returns the sections of a plan, the most important ones first.
 func sections() []section {
 	return []section{
 		{title: "Delete", action: planner.Delete, open: true},
@@ -161,8 +162,8 @@ func sections() []section {
 	}
 }
 
-// review returns the entries of a section by project, several with equal changes as one. Each deletion is worth its own look.
-func (s *shownPlan) review(of section) []inProject {
+// review returns the entries of a section by project, with equal changes grouped. Deletions are never grouped, so that each one is reviewed.
+func (s *shownPlan) review(of section) []projectGroups {
 	entries := s.choose(func(e *entry) bool { return e.action == of.action && e.isOld() == of.old })
 	return s.byProject(grouped(entries, alikeSteps, func(*entry) bool { return of.action != planner.Delete }))
 }

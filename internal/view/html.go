@@ -25,18 +25,20 @@ var pageCSS string
 //go:embed page/plan.js
 var pageJS string
 
+// page returns the parsed template of a plan's page.
+//
 //nolint:gochecknoglobals // parsed once, never changed after
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("plan").Parse(pageHTML)) })
 
 const (
 	pageText  = 20_000 // characters of a text that a page shows
 	shortText = 160    // characters of changes beside an address
-	fewFields = 3      // that are not counted there
-	manyRows  = 20     // steps of one kind, from which they are folded
+	fewFields = 3      // changed fields up to which the text beside an address has no count
+	manyRows  = 20     // steps of one kind from which a page folds them
 )
 
-// htmlFormat shows a plan as a page of its own: all steps, which can be filtered, and texts as differences. The page loads
-// nothing, and nothing in it can: its policy allows its own style and script only.
+// htmlFormat shows a plan as one page with all steps, filters, and differences of texts. The page loads nothing, because
+// its content security policy allows only its own style and script.
 type htmlFormat struct{ textFormat }
 
 func (htmlFormat) plan(v *View, d *planfile.Document) error {
@@ -45,7 +47,7 @@ func (htmlFormat) plan(v *View, d *planfile.Document) error {
 	return cmp.Or(err, failed)
 }
 
-// planPage is what the template shows. All texts in it are safe to show, not yet HTML.
+// planPage holds the values for the template. Its texts went through [Safe]; the template escapes them for HTML.
 type planPage struct {
 	Policy, Title, Summary   string
 	Style                    template.CSS
@@ -58,7 +60,7 @@ type planPage struct {
 	Sections                 []pageSection
 }
 
-// pageCount is a number that shows the steps that it counts.
+// pageCount is a count in words. If Action is set, the count links to the steps with this action.
 type pageCount struct{ Text, Action, Class string }
 
 type pageFact struct {
@@ -78,17 +80,17 @@ type pageSection struct {
 }
 
 type pageProject struct {
-	Title string // "" = it needs none
+	Title string // "" = no heading
 	Rows  []pageRows
 }
 
-// pageRows are steps of one kind that are folded because they are many, or some that are not.
+// pageRows holds one step, or many steps of one kind that are folded under a title.
 type pageRows struct {
 	Title string
 	Steps []*pageStep
 }
 
-// pageStep is a step, or several that make equal changes.
+// pageStep is a step, or several steps with equal changes.
 type pageStep struct {
 	Kind, Action, Class, Symbol, Many, Short, Why, Lost string
 	Items                                               []pageItem
@@ -96,7 +98,7 @@ type pageStep struct {
 	Members                                             []pageItem
 }
 
-// One is the object of a step, or nothing where there are several.
+// One returns the object of a step, or nil if the step stands for several objects.
 func (s *pageStep) One() *pageItem {
 	if s.Many != "" {
 		return nil
@@ -123,10 +125,10 @@ type pageElement struct {
 	Added bool
 }
 
-// diffRow is a line that both texts have, one that only one of them has, a line that changes, or a gap between equal lines.
+// diffRow is a row of a difference: an equal line, a removed or added line, a changed line, or a gap for omitted equal lines.
 type diffRow struct {
 	Gap               bool
-	Equal, Old, Added string // "" = not such a line
+	Equal, Old, Added string // "" = the row is of another type
 	Edits             []edit
 }
 
@@ -148,7 +150,7 @@ func newPlanPage(plan *shownPlan) *planPage {
 			changes, p.Changes = append(changes, text), append(p.Changes, pageCount{text, c.action, classOf(c.action)})
 		}
 	}
-	_, summary := plan.verdict() // of which the counts stand above
+	_, summary := plan.verdict() // without the counts, because p.Changes shows them
 	p.Summary = strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(summary), strings.Join(changes, ", ")), ";. ")
 	noun, names := where.From(fewManifests)
 	for _, f := range []pageFact{
@@ -208,13 +210,13 @@ func newPageLists(lists ...list) []pageList {
 	return all
 }
 
-// classOf is the class of an action's elements.
+// classOf returns the CSS class of the elements of an action: its first word.
 func classOf(action string) string {
 	class, _, _ := strings.Cut(action, " ")
 	return class
 }
 
-// integrity is the hash of a text as a policy names it.
+// integrity returns the hash of a text in the form of a content security policy.
 func integrity(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -268,7 +270,7 @@ func newPageItem(e *entry, ofMany bool) pageItem {
 	return item
 }
 
-// link is the address of the object's page in the web app, or of what it lives in; "" = it is not known.
+// link returns the URL of the object's page in the web app, or of its container's page, or "" if the URL is unknown.
 func (e *entry) link() string {
 	if e.plan.WebURL == "" || e.step.Page == "" {
 		return ""
@@ -276,7 +278,7 @@ func (e *entry) link() string {
 	return strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
 }
 
-// facts are why a step is as it is, where the manifest has its object, and what that is on the service: of one of many, the place only.
+// facts returns the step's reason, the object's position in the manifest, and its ID on the service. With ofMany it returns only the position.
 func (e *entry) facts(ofMany bool) string {
 	var parts []string
 	if reason := e.reason(); reason != "" && !ofMany && e.action != planner.NotPossible {
@@ -312,7 +314,7 @@ func newPageChange(c *change) pageChange {
 	return page
 }
 
-// short is the change beside an address.
+// short returns the change as one line, to stand beside an address.
 func (c *pageChange) short() string {
 	parts := []string{c.Name, c.Note}
 	if c.After.Text != "" {
@@ -324,7 +326,7 @@ func (c *pageChange) short() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// shownText is a text with its lines, as much of it as a page shows.
+// shownText returns a text with its line ends, cut after the number of characters that a page shows.
 func shownText(text string) string {
 	text = strings.TrimSuffix(text, "\n")
 	cut := diag.Truncate(text, pageText)
@@ -338,7 +340,7 @@ func shownText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// diffRows sets lines of one text beside the lines of another whose place they take, and marks the words that differ.
+// diffRows returns the difference of two texts as rows of an old line beside a new line, with the words that differ.
 func diffRows(before, after string) []diffRow {
 	var rows []diffRow
 	c := &comparison{comparedPairs}

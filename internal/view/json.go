@@ -25,7 +25,7 @@ func (jsonFormat) findings(p *printer, list diag.List) {
 // FormatVersion is the version of the formats that doc.go describes.
 const FormatVersion = planfile.FormatVersion
 
-// JSON shows any value on standard output, with sorted keys and indented.
+// JSON shows any value on standard output as indented JSON with sorted keys.
 func (v *View) JSON(value any) error {
 	text, err := encode(value, "  ")
 	if err != nil {
@@ -34,16 +34,16 @@ func (v *View) JSON(value any) error {
 	return v.print(stdout, func(p *printer) { p.print(text, "\n") })
 }
 
-// compact is the JSON of one of the package's own types on one line.
+// compact returns a value of this package's types as JSON on one line.
 func compact(value any) string {
 	text, err := encode(value, "")
-	if err != nil { // they are made of texts and numbers
+	if err != nil { // no value of these types can fail, because they hold texts and numbers only
 		panic(err)
 	}
 	return text
 }
 
-// encode gives the JSON of a value without a line end.
+// encode returns the JSON of a value without a line end.
 func encode(value any, indent string) (string, error) {
 	text, err := diag.JSON(value, indent)
 	return string(escaped(text)), err
@@ -67,8 +67,8 @@ func (p *printer) document(value any) {
 	p.line("\n}")
 }
 
-// escaped writes the characters of a JSON text that [Safe] would replace as
-// \uXXXX, which means the same to a program. They stand within strings only.
+// escaped returns a JSON text with \uXXXX for each character that [Safe] would replace. The text
+// means the same to a program, because such characters stand only within strings.
 func escaped(text []byte) []byte {
 	var safe []byte
 	written := 0
@@ -94,7 +94,7 @@ func escaped(text []byte) []byte {
 	return append(safe, text[written:]...)
 }
 
-// event is what standard error has a line of, under the key that tells what it is.
+// event returns a line of JSON for standard error. The key names the type of the value, such as note or diagnostics.
 func event(key string, value any) string {
 	return `{"format_version":` + strconv.Itoa(FormatVersion) + `,"` + key + `":` + compact(value) + "}"
 }

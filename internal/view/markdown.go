@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// markdownBytes is the most that a plan takes as Markdown. A comment on GitHub takes 65,536 characters.
+	// markdownBytes is the maximum size of a plan as Markdown. GitHub allows 65,536 characters in a comment.
 	markdownBytes = 65_000
 	sectionEnd    = 250 // bytes that the beginning and the end of a section may take
-	alikeSteps    = 3   // from which equal changes are shown as one
+	alikeSteps    = 3   // equal changes from which they are shown as one
 	tableRows     = 40
 )
 
-// markdownFormat shows a plan for a comment on a pull request: a summary, then a folded section for each action, what is
-// most worth a look first. Where it does not fit into a comment, the last entries are left out, and counted.
+// markdownFormat shows a plan for a comment on a pull request: a summary, then a folded section for each action, the most
+// important one first. If a section does not fit into the comment, its last entries are left out and counted.
 type markdownFormat struct{ textFormat }
 
 func (markdownFormat) plan(v *View, d *planfile.Document) error {
@@ -30,7 +30,7 @@ func (markdownFormat) plan(v *View, d *planfile.Document) error {
 	return err
 }
 
-// markdown is a text that grows up to a limit.
+// markdown builds the Markdown text of a plan.
 type markdown struct{ b strings.Builder }
 
 func markdownPlan(plan *shownPlan) string {
@@ -51,7 +51,7 @@ func (m *markdown) line(parts ...string) {
 	m.b.WriteByte('\n')
 }
 
-// head is what the plan does in all, and where.
+// head writes the summary of the plan, its workspace, its service and its manifests.
 func (m *markdown) head(plan *shownPlan) {
 	m.line("### planform plan\n")
 	_, text := plan.verdict()
@@ -90,11 +90,11 @@ func (m *markdown) table(t tally) {
 type markdownSection struct {
 	title   string
 	open    bool
-	n       int // of what the entries are about
+	n       int // number of steps or sentences, in the title
 	entries []string
 }
 
-// sections are those of a plan, what is most worth a look first.
+// sections returns the sections of a plan, the most important ones first. Some may be empty.
 func (m *markdown) sections(plan *shownPlan) []markdownSection {
 	said := func(l list, open bool) markdownSection {
 		entries := l.texts(span.markdown)
@@ -123,7 +123,7 @@ func (m *markdown) sections(plan *shownPlan) []markdownSection {
 	return append(all, said(stateChanges, false))
 }
 
-// section writes a section, as much of it as fits before the limit.
+// section writes a section. It stops before an entry that would exceed the limit, and counts the rest.
 func (m *markdown) section(s markdownSection, limit int) {
 	tag := "<details>"
 	if s.open {
@@ -154,7 +154,8 @@ func markdownEntries(groups [][]*entry) []string {
 			continue
 		}
 		text := "- " + code(string(e.address))
-		if link := e.link(); link != "" && e.step.ID != nil && !strings.ContainsAny(link, "<>()\\` \n") { // its own page, and no other markup
+		// The object has a page of its own only if it has an ID. The URL must not break the markup.
+		if link := e.link(); link != "" && e.step.ID != nil && !strings.ContainsAny(link, "<>()\\` \n") {
 			text = "- [" + code(string(e.address)) + "](" + link + ")"
 		}
 		identifier, title := e.displayNames()
@@ -169,7 +170,7 @@ func markdownEntries(groups [][]*entry) []string {
 	return all
 }
 
-// markdown is what stands after the address: on the same line, with lines below for long texts.
+// markdown returns the text after the entry's address: short changes on the same line, differences of long texts on lines below.
 func (e *entry) markdown() string {
 	why := ""
 	switch text := escapeMarkdown(e.reason()); {
@@ -226,7 +227,7 @@ func (s span) markdown() string {
 	return escapeMarkdown(s.text)
 }
 
-// code is a text as code, in which nothing is markup and nobody is mentioned.
+// code returns a text as Markdown code, so that nothing in it is markup or a mention.
 func code(text string) string {
 	text = strings.ReplaceAll(Safe(text), "\n", " ")
 	fence := strings.Repeat("`", longestRun(text)+1)
@@ -236,7 +237,7 @@ func code(text string) string {
 	return fence + text + fence
 }
 
-// fenced is a difference as a block of code within a list.
+// fenced returns a difference as a code block within a list.
 func fenced(lines []line) string {
 	var b strings.Builder
 	longest := 2
@@ -251,7 +252,7 @@ func fenced(lines []line) string {
 		}
 		texts := []string{string(l.sign) + " " + l.text}
 		if l.sign == '~' {
-			texts = []string{"- ", "+ "} // which are coloured
+			texts = []string{"- ", "+ "} // GitHub colours lines with these signs
 			for _, e := range l.edits {
 				texts[0] += e.Same + e.Old
 				texts[1] += e.Same + e.Added
@@ -267,7 +268,7 @@ func fenced(lines []line) string {
 	return "\n  " + fence + "diff\n" + b.String() + "  " + fence + "\n"
 }
 
-// longestRun is the length of the longest run of back-ticks.
+// longestRun returns the length of the longest run of back-ticks in a text.
 func longestRun(text string) (longest int) {
 	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
 		longest = max(longest, len(run))
@@ -275,7 +276,7 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// escapeMarkdown makes a text plain: no markup, no HTML, no mention.
+// escapeMarkdown escapes a text, so that it contains no markup, HTML or mention.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for _, r := range Safe(text) {

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	longText     = 60  // characters from which a text that changes is shown as a difference of lines
+	longText     = 60  // characters above which a changed text is shown as a difference of lines
 	inlineText   = 100 // characters of a value that are shown on its line
 	fewMembers   = 3   // members that are named and not only counted
-	namedWords   = 5   // of a reason that several steps have
-	namedSteps   = 10  // steps that are named of those that make equal changes
-	fewManifests = 3   // that are named
+	namedWords   = 5   // words that are named in a reason of several steps
+	namedSteps   = 10  // steps with equal changes that are named
+	fewManifests = 3   // manifests that are named
 
 	keptTitle, stateChangesTitle = "Kept as on the service", "State changes"
 )
 
-// shownPlan is a plan's document as every format shows it: what there is to say is decided here, how it looks is not.
+// shownPlan is a plan's document, prepared for all formats. It decides about the content; the formats decide about the layout.
 type shownPlan struct {
 	*planfile.Document
 
@@ -36,53 +36,54 @@ type shownPlan struct {
 	names     map[resource.Address]string // of objects that values and members name
 }
 
-// entry is what is shown as one: a step with those that continue it, or all batches of a membership.
+// entry is a step together with the steps that continue it, or all batches of a membership. Formats show it as one.
 type entry struct {
 	plan         *shownPlan
 	step         *planfile.Step   // the first
-	action       planner.Action   // what is adopted and changed is updated
+	action       planner.Action   // Update for an object that is adopted and changed
 	kind         *resource.Kind   // of the object, or of the membership
 	address      resource.Address // of the object, or of the container of the members
 	isMembership bool
 	members      []planfile.Member
 	continued    []*planfile.Step // later steps about the same object
-	children     []*entry         // objects that are created within it; they are entries, too
+	children     []*entry         // objects that are created within the object; each has its own entry in the plan, too
 	isChild      bool
-	same         []*entry // those that are shown as this one
+	same         []*entry // all refusals that this entry stands for, including the first; see merged
 }
 
 // change is a field that becomes different.
 type change struct {
 	path          string
-	name          string // of the field, as people read it; "" = the path
+	name          string // of the field, for people; "" = the path
 	form          form
-	note          string // of a noted change: all there is to say
+	note          string // replaces the values of a noted change
 	before, after value
-	remark        string // why it differs, and why it cannot be made
+	remark        string // why the field differs, and why it cannot be changed
 }
 
-// label is what the field is called.
+// label returns the name of the field, or its path.
 func (c *change) label() string { return cmp.Or(c.name, c.path) }
 
-// form is what people have to see of a change.
+// form tells how people see a change, such as both values or a difference.
 type form int
 
 const (
 	noted    form = iota // no values
 	added                // the value of a new object
 	replaced             // both values
-	edited               // what differs between two texts
+	edited               // the difference of two texts
 	relisted             // the elements that a list loses and gets
 )
 
-// value is one of the two of a change.
+// value is the old or the new value of a change.
 type value struct {
-	text    string // of a list: an element a line
+	text    string // for a list, one element a line
 	list    bool
-	word    bool   // it is no text, and stands without quotation marks
-	missing string // instead of a value
+	word    bool   // the value is not free text, and is shown without quotation marks
+	missing string // the words to show if there is no value, such as (none)
 }
 
+// newShownPlan returns a plan's document with its steps as entries.
 func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps)), names: maps.Clone(d.Names)}
 	if plan.names == nil {
@@ -109,8 +110,8 @@ func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 		plan.entries = append(plan.entries, plan.newEntry(step))
 		e := &plan.entries[len(plan.entries)-1]
 		if !e.isMembership {
-			e.placeIn(objects[e.address.Parent()])
-			if known := objects[e.address]; known == nil || known.action != planner.Create { // what follows a create does not replace it
+			e.addTo(objects[e.address.Parent()])
+			if known := objects[e.address]; known == nil || known.action != planner.Create { // a later step does not replace the create
 				objects[e.address] = e
 			}
 			continue
@@ -136,9 +137,9 @@ func (s *shownPlan) newEntry(step *planfile.Step) entry {
 	return e
 }
 
-// placeIn makes a new object a child of the one that it is created within, unless that one is its project: an item is worth
-// an entry of its own, its links are not.
-func (e *entry) placeIn(parent *entry) {
+// addTo makes a new object a child of its new parent, unless the parent is a child or stands directly in the workspace.
+// So a new work item has its own entry, and its links are lines in that entry.
+func (e *entry) addTo(parent *entry) {
 	if e.action == planner.Create && parent != nil && parent.action == planner.Create && !parent.isChild && parent.address.Parent() != "" &&
 		slices.Contains(e.step.Needs, string(parent.address)) {
 		e.isChild = true
@@ -146,7 +147,7 @@ func (e *entry) placeIn(parent *entry) {
 	}
 }
 
-// changes are the fields that a step and those that continue it make different.
+// changes returns the field changes of a step and of the steps that continue it.
 func (e *entry) changes() []change {
 	var all []change
 	if e.isMembership {
@@ -154,21 +155,21 @@ func (e *entry) changes() []change {
 	}
 	for _, step := range append([]*planfile.Step{e.step}, e.continued...) {
 		for i := range step.Changes {
-			if e.action == planner.Create && step.Changes[i].After == nil { // a new object starts without
+			if e.action == planner.Create && step.Changes[i].After == nil { // a new object starts without a value
 				continue
 			}
 			c := e.plan.newChange(e.kind, e.action, &step.Changes[i])
-			if e.action == planner.Create && c.form == added && c.after.text == e.step.Title { // which stands beside the address
+			if e.action == planner.Create && c.form == added && c.after.text == e.step.Title { // the title already stands beside the address
 				continue
 			}
 			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
-				all[n-1].after.add(c.after.text) // one line for 30 people
+				all[n-1].after.add(c.after.text) // values of one field share a line
 				continue
 			}
 			all = append(all, c)
 		}
 	}
-	tellOnce(all)
+	shareRemark(all)
 	for _, other := range e.same[:min(len(e.same), usualEntries)] {
 		for i, c := range other.changes() {
 			all[i].after.add(c.after.text)
@@ -177,8 +178,8 @@ func (e *entry) changes() []change {
 	return all
 }
 
-// tellOnce leaves a remark that all of several changes have with the first of them.
-func tellOnce(all []change) {
+// shareRemark keeps a remark at the first change only, if all of at least alikeSteps changes have the same remark.
+func shareRemark(all []change) {
 	if n := len(all); n >= alikeSteps && !slices.ContainsFunc(all, func(c change) bool { return c.remark == "" || c.remark != all[0].remark }) {
 		all[0].remark += "; the same for all " + strconv.Itoa(n) + " fields"
 		for i := range all[1:] {
@@ -187,13 +188,14 @@ func tellOnce(all []change) {
 	}
 }
 
-// add makes a value a list that has another element, too.
+// add adds an element to a value, which becomes a list. It does nothing if the value has the element.
 func (v *value) add(element string) {
 	if v.missing == "" && v.text != element && !slices.Contains(splitLines(v.text), element) {
 		v.text, v.list = v.text+"\n"+element, true
 	}
 }
 
+// newChange returns a change of a document, prepared for people.
 func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
 	f, known := kind.Field(c.Path)
 	word, immutable := c.Word, false
@@ -234,8 +236,8 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	return shown
 }
 
-// nameReferences puts the names of the objects that values refer to in the place of their addresses, unless that would make
-// two of them equal.
+// nameReferences replaces the addresses in values by the names of the objects. It changes nothing if two addresses have
+// the same name.
 func (s *shownPlan) nameReferences(values ...*value) {
 	addresses, named := map[string]string{}, make([]string, len(values))
 	for i, v := range values {
@@ -254,13 +256,14 @@ func (s *shownPlan) nameReferences(values ...*value) {
 	}
 }
 
-// without gives the elements of a list that are not in the other one.
+// without returns the elements of a list that another list lacks.
 func (v *value) without(other *value) []string {
 	kept := splitLines(other.text)
 	return slices.DeleteFunc(splitLines(v.text), func(s string) bool { return slices.Contains(kept, s) })
 }
 
-// relisting is what a list gets and loses, such as "+ops, -infra", the first of it unless it is to be whole.
+// relisting returns the added and removed elements of a list, such as "+ops, -infra". If whole is false, it returns the first
+// elements and counts the rest.
 func (c *change) relisting(minus string, whole bool, paint func(text string, added bool) string) string {
 	var parts []string
 	for _, element := range c.after.without(&c.before) {
@@ -275,7 +278,7 @@ func (c *change) relisting(minus string, whole bool, paint func(text string, add
 	return diag.First(parts, namedSteps)
 }
 
-// remark says why a field differs, and why it cannot be changed.
+// remark returns why a field differs, and why it cannot be changed.
 func (s *shownPlan) remark(action planner.Action, c *planfile.Change, immutable bool) string {
 	var parts []string
 	switch planner.Origin(c.Origin) {
@@ -301,7 +304,7 @@ func (s *shownPlan) remark(action planner.Action, c *planfile.Change, immutable 
 	return strings.Join(parts, "; ")
 }
 
-// changedBy says who changed a field on the service, and when, as far as that is known.
+// changedBy returns who changed a field on the service and when, if this is known, such as " by Ann, 2026-01-02 15:04 UTC".
 func changedBy(c *planfile.Change) string {
 	text := ""
 	if c.By != "" {
@@ -324,7 +327,7 @@ func newValue(v any, word bool, missing string) value {
 	}
 }
 
-// oneLine is the value with the elements of a list behind each other.
+// oneLine returns the value with the elements of a list on one line.
 func (v *value) oneLine() string {
 	if v.list {
 		return strings.ReplaceAll(v.text, "\n", ", ")
@@ -332,13 +335,13 @@ func (v *value) oneLine() string {
 	return v.text
 }
 
-// isLong reports whether a value is worth lines of its own.
+// isLong reports whether a value needs its own lines, because it has several lines or more than longText characters.
 func (v *value) isLong() bool {
 	text := v.oneLine()
 	return strings.Contains(text, "\n") || utf8.RuneCountInString(text) > longText
 }
 
-// inline shows a value on the line that it stands in, shortened unless it is to be whole.
+// inline returns a value for use within a line, with list elements separated by commas. If whole is false, long values are cut.
 func (v *value) inline(whole bool) string {
 	if v.missing != "" {
 		return v.missing
@@ -356,7 +359,7 @@ func (v *value) inline(whole bool) string {
 	return quote(shown) + cut
 }
 
-// why says by what an adopted object was found, and of other steps why they are.
+// why returns how an adopted object was found, or the reason of another step, or "".
 func (e *entry) why() string {
 	if e.step.Adopted != nil {
 		return *e.step.Adopted
@@ -367,7 +370,7 @@ func (e *entry) why() string {
 	return ""
 }
 
-// lost says what goes with an object that is deleted.
+// lost returns the losses of a deletion, such as the object's text, its people, its last change and its contents, or "".
 func (e *entry) lost() string {
 	l := e.step.Loss
 	if l == nil {
@@ -416,7 +419,7 @@ func (e *entry) lost() string {
 	return strings.Join(parts, "; ")
 }
 
-// reason is why, or what the edition lacks for the step.
+// reason returns the feature that the edition lacks for the step, or else the result of why.
 func (e *entry) reason() string {
 	if e.step.Unsupported != "" {
 		return "this edition of the service has no " + e.step.Unsupported
@@ -424,7 +427,7 @@ func (e *entry) reason() string {
 	return e.why()
 }
 
-// noun is what a person calls the object, or one of the members.
+// noun returns the readable kind of the object, or of a member of the membership.
 func (e *entry) noun() string {
 	if e.isMembership {
 		return memberNoun(e.kind)
@@ -432,7 +435,7 @@ func (e *entry) noun() string {
 	return e.kind.Noun()
 }
 
-// kindName is what a person calls the kind of the object, or of the members and what they are in.
+// kindName returns the readable kind of the object, or of the members with their container, such as "work item of cycle".
 func (e *entry) kindName() string {
 	if e.isMembership {
 		return memberNoun(e.kind) + " of " + strings.ReplaceAll(e.address.Kind(), "_", " ")
@@ -440,7 +443,8 @@ func (e *entry) kindName() string {
 	return e.kind.Noun()
 }
 
-// displayNames are what people call the object: its readable identifier and its title, where the address does not say the same.
+// displayNames returns the readable identifier and the title of the object. Each is empty if the address or the reason
+// already contains it. A membership has neither.
 func (e *entry) displayNames() (identifier, title string) {
 	key := e.address.Key()
 	switch {
@@ -449,7 +453,7 @@ func (e *entry) displayNames() (identifier, title string) {
 	case e.action == planner.Create, e.action == planner.Delete && e.step.Title != key && e.step.Title != e.step.Identifier:
 		return e.step.Identifier, e.step.Title
 	}
-	explained := e.action == planner.NotPossible && e.step.Position != nil // by its reason
+	explained := e.action == planner.NotPossible && e.step.Position != nil // the reason and the position identify the object
 	if !explained && !strings.EqualFold(e.step.Identifier, key) {
 		identifier = e.step.Identifier
 	}
@@ -459,7 +463,7 @@ func (e *entry) displayNames() (identifier, title string) {
 	return identifier, title
 }
 
-// memberNames are what the members are called, and what the membership says of each.
+// memberNames returns the name of each member, with a note about its membership.
 func (e *entry) memberNames() []string {
 	names := make([]string, len(e.members))
 	for i := range e.members {
@@ -468,7 +472,8 @@ func (e *entry) memberNames() []string {
 	return names
 }
 
-// namedMembers returns the names of all members, if they are few, else of those who leave something or were moved by people.
+// namedMembers returns the names of all members if there are only a few. Otherwise it returns only the members that leave
+// another container or were moved by people.
 func (e *entry) namedMembers() []string {
 	names := e.memberNames()
 	if len(names) <= fewMembers {
@@ -483,7 +488,7 @@ func (e *entry) namedMembers() []string {
 	return named
 }
 
-// choose gives the entries that are wanted.
+// choose returns the entries for which wanted returns true.
 func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	var all []*entry
 	for i := range s.entries {
@@ -494,13 +499,13 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	return all
 }
 
-// unremarkable reports whether there is nothing to do and nothing to tell.
+// unremarkable reports whether the plan has no changes, no refusals, no kept fields and no changes of the state.
 func (s *shownPlan) unremarkable() bool {
 	sum := &s.Summary
 	return sum.Create+sum.Update+sum.Adopt+sum.Delete+sum.AddMembers+sum.RemoveMembers+sum.Blocked+sum.Kept+len(s.StateChanges) == 0
 }
 
-// verdict is the line that a plan ends with, in two parts.
+// verdict returns the closing line of a plan in two parts. head is empty, or begins the line in bold.
 func (s *shownPlan) verdict() (head, text string) {
 	sum := &s.Summary
 	if s.unremarkable() {
@@ -542,11 +547,11 @@ func (s *shownPlan) verdict() (head, text string) {
 		notComparedToo(s.NotCompared)
 }
 
-// actionCount counts what a plan does in one way.
+// actionCount is the count of an action, or of another part of a plan's summary.
 type actionCount struct {
 	count
 
-	action string // of the steps; "" = it is of no step
+	action string // of the counted steps; "" = the count is not about steps
 }
 
 func (s *shownPlan) changeCounts() []actionCount {
@@ -565,9 +570,9 @@ func (s *shownPlan) changeCounts() []actionCount {
 	}
 }
 
-// notCompared names what was not compared, with what would compare it, or else why nothing does.
+// notCompared names the parts that were not compared, grouped by the hint that would compare them or, without a hint, by the reason.
 func notCompared(list []planner.NotCompared) string {
-	const most = 8 // for one reason
+	const most = 8 // parts that are named for one reason
 	var reasons []string
 	for _, same := range gather(list, 1, func(n planner.NotCompared) (string, bool) { return cmp.Or(n.Hint, n.Why), true }) {
 		var what []string
@@ -582,7 +587,7 @@ func notCompared(list []planner.NotCompared) string {
 	return strings.Join(reasons, "; ")
 }
 
-// notComparedToo is the end of a line that says what there is.
+// notComparedToo returns a sentence about the parts that were not compared, for the end of a line, or "".
 func notComparedToo(list []planner.NotCompared) string {
 	if len(list) == 0 {
 		return ""
@@ -590,11 +595,11 @@ func notComparedToo(list []planner.NotCompared) string {
 	return " Not compared: " + notCompared(list) + "."
 }
 
-// keptField is a field that is left as it is on the service: before stays, after is what says tells of.
+// keptField is a field that keeps its value on the service. before is the kept value, and after is the value that says introduces.
 type keptField struct {
 	change
 
-	says, differs string // of the manifest, or of what was before the runs that are undone
+	says, differs string // words about the manifest, or about the values before the undone runs
 	address       resource.Address
 }
 
@@ -614,19 +619,20 @@ func (s *shownPlan) keptFields() []keptField {
 	return all
 }
 
-// list is what there is to say of a plan besides its steps, a sentence each.
+// list holds sentences about a plan besides its steps, such as its notices, under a title.
 type list struct {
 	title     string
 	sentences [][]span
 }
 
-// span is a part of a sentence.
+// span is a part of a sentence: plain words or code.
 type span struct {
 	text string
-	code bool // it is an address, a value or another name
+	code bool // the text is an address, a value or another name
 }
 
-// lists are those of a plan, with values shortened unless they are to be whole.
+// lists returns the notices of a plan, its parts that were not compared, its kept fields and its changes of the state. If whole
+// is false, long values are cut.
 func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
 	for _, same := range equalFindings(s.Notices) {
 		n := same[0]
@@ -677,7 +683,7 @@ func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list)
 	return notices, unseen, kept, stateChanges
 }
 
-// texts are the sentences of a list, in the form that a format gives each part.
+// texts returns the sentences of a list as texts. form formats each span.
 func (l list) texts(form func(span) string) []string {
 	all := make([]string, len(l.sentences))
 	for i, spans := range l.sentences {
@@ -690,7 +696,7 @@ func (l list) texts(form func(span) string) []string {
 	return all
 }
 
-// shownStateChanges are the changes of the state that are worth a word.
+// shownStateChanges returns the changes of the state that have a reason to show.
 func (s *shownPlan) shownStateChanges() []planfile.StateChange {
 	return slices.DeleteFunc(slices.Clone(s.StateChanges), func(c planfile.StateChange) bool { return c.Why == "" })
 }

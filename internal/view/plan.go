@@ -22,7 +22,7 @@ const (
 	usualEntries = 100 // entries of each action that are shown if not all are asked for; deletions always are
 )
 
-// PlanInShort shows where a plan goes, what is not possible, and what the plan does in all: the other steps were reviewed before.
+// PlanInShort shows the target of a plan, its impossible steps and its counts. It is for a plan whose steps were reviewed before.
 func (v *View) PlanInShort(d *planfile.Document) error {
 	impossible := slices.DeleteFunc(slices.Clone(d.Steps), func(s planfile.Step) bool { return s.PlannedAction() != planner.NotPossible })
 	return v.print(stdout, func(out *printer) {
@@ -32,7 +32,7 @@ func (v *View) PlanInShort(d *planfile.Document) error {
 	})
 }
 
-// WritePlan writes a plan as --output json shows it.
+// WritePlan writes a plan in the form of --output json.
 func WritePlan(w io.Writer, d *planfile.Document) error {
 	p := &printer{w: bufio.NewWriter(w), palette: newPalette(false)}
 	p.document(*d)
@@ -42,7 +42,8 @@ func WritePlan(w io.Writer, d *planfile.Document) error {
 // textFormat shows plans and findings to people.
 type textFormat struct{}
 
-// plan shows a plan on standard output, and its notices on standard error: once more after a plan that is longer than the terminal.
+// plan shows a plan on standard output, and its notices on standard error. It repeats the notices after a plan that is longer
+// than the terminal.
 func (textFormat) plan(v *View, d *planfile.Document) error {
 	v.Diagnostics(d.Notices)
 	long, err := v.show(func(out *printer) {
@@ -57,7 +58,7 @@ func (textFormat) plan(v *View, d *planfile.Document) error {
 		}
 		out.verdict(plan)
 		if !plan.unremarkable() {
-			out.line(out.dim.paint("plan " + Safe(d.Hash))) // by which two plans can be compared
+			out.line(out.dim.paint("plan " + Safe(d.Hash))) // the hash lets people compare two plans
 		}
 	})
 	if long {
@@ -76,7 +77,7 @@ func (p *printer) verdict(plan *shownPlan) {
 	p.line(head, text)
 }
 
-// where stands over a plan.
+// where shows the workspace, service, user, manifests and state of a plan.
 func (p *printer) where(w planfile.Where) {
 	if w.Workspace == "" {
 		return
@@ -93,7 +94,7 @@ func (p *printer) where(w planfile.Where) {
 	p.line(Safe(noun+" "+names+"; state "+w.State), "\n")
 }
 
-// tally shows how many steps there are of each kind.
+// tally shows a table with the number of steps of each kind in each project.
 func (p *printer) tally(t tally) {
 	rows := [][]string{append([]string{"project", "kind"}, t.Columns...)}
 	for _, r := range t.Rows {
@@ -107,7 +108,8 @@ func (p *printer) tally(t tally) {
 	p.line()
 }
 
-// entries shows what a plan does and tells, project by project: the first entries of each action unless all are asked for.
+// entries shows the entries of a plan project by project, then unsupported parts, kept fields and changes of the state.
+// Without --full it shows only the first entries of each action, but all deletions.
 func (p *printer) entries(plan *shownPlan) {
 	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
 	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld()) })
@@ -157,16 +159,16 @@ func (p *printer) entries(plan *shownPlan) {
 	blocks.end()
 }
 
-// blocks prints what a plan consists of, with an empty line around each block of several lines.
+// blocks prints blocks of text under titles, with an empty line around each block of several lines.
 type blocks struct {
 	*printer
 
 	text  bytes.Buffer
-	title string // of the blocks that follow; "" = it is printed, or they need none
-	above int    // lines of the block above; 0 = there is none
+	title string // of the next blocks; "" = it is already printed, or the blocks have no title
+	above int    // lines of the block above; 0 = no block
 }
 
-// add prints a block.
+// add prints the output of show as a block, below the title if it is not printed yet.
 func (b *blocks) add(show func()) {
 	out := b.w
 	b.text.Reset()
@@ -195,15 +197,15 @@ func (b *blocks) end() {
 	b.above = 0
 }
 
-// groups are the entries that are shown as one, unless all is asked for: equal updates, and what is not possible for one reason.
-// What was adopted is looked at one by one, except where there can be only one in its place.
+// groups returns the entries in groups to show as one: equal updates, and refusals for one reason. With --full each entry stays
+// alone. The update of an adopted object stays alone too, unless its kind has only one object in a place.
 func (p *printer) groups(list []*entry) [][]*entry {
 	return grouped(list, namedSteps+1, func(e *entry) bool {
 		return !p.whole && (e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton))
 	})
 }
 
-// entry shows an entry with what belongs to it, or several that make equal changes.
+// entry shows an entry with its changes, members and children, or a group of entries with equal changes as one.
 func (p *printer) entry(same []*entry) {
 	e := same[0]
 	if symbol, color := p.symbol(e.action); len(same) > 1 {
@@ -216,9 +218,9 @@ func (p *printer) entry(same []*entry) {
 		}
 		p.line(color.paint(symbol), " ", p.bold.paint(diag.Count(len(same), e.noun())), why)
 	} else if identifier, name := e.displayNames(); name == "" {
-		p.line(p.heading(symbol, color, string(e.address)), after(identifier), p.circumstances(e))
+		p.line(p.heading(symbol, color, string(e.address)), after(identifier), p.entryDetails(e))
 	} else {
-		p.line(color.paint(symbol), " ", Safe(string(e.address)), after(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.circumstances(e))
+		p.line(color.paint(symbol), " ", Safe(string(e.address)), after(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.entryDetails(e))
 	}
 	if e.action == planner.NotPossible && e.step.Position != nil {
 		p.line("    ", p.dim.paint("-->"), " ", diag.First(positions(same), namedSteps))
@@ -250,7 +252,7 @@ func (p *printer) entry(same []*entry) {
 	}
 }
 
-// positions are where entries stand in the manifest.
+// positions returns the positions of entries in the manifests, each one once.
 func positions(entries []*entry) []string {
 	var places []string
 	for _, e := range entries {
@@ -261,12 +263,12 @@ func positions(entries []*entry) []string {
 	return places
 }
 
-// heading begins an entry that has no name but its address.
+// heading returns the beginning of an entry without a name: its symbol and its address.
 func (p *palette) heading(symbol string, color style, address string) string {
 	return color.paint(symbol) + " " + p.bold.paint(Safe(address))
 }
 
-// after is a word after others.
+// after returns a word with a gap before it, or "" for no word.
 func after(word string) string {
 	if word == "" {
 		return ""
@@ -274,8 +276,8 @@ func after(word string) string {
 	return "  " + Safe(word)
 }
 
-// circumstances are what there is to say of an entry after its name.
-func (p *printer) circumstances(e *entry) string {
+// entryDetails returns the text after an entry's name, such as the ID, the reason, or the number of members.
+func (p *printer) entryDetails(e *entry) string {
 	if e.isMembership {
 		members := diag.Count(len(e.members), e.noun())
 		if e.action == planner.NotPossible {
@@ -314,7 +316,8 @@ func (p *printer) circumstances(e *entry) string {
 	return text
 }
 
-// child shows an object that is created within the one above it, on one line, with the name of its list where that is the first of it.
+// child shows a new object within the entry of its parent, on one line. The line begins with the name of the object's list,
+// unless more is true because the line above belongs to the same list.
 func (p *printer) child(e *entry, more bool, column int) {
 	beginning := blanks(4 + column)
 	if !more {
@@ -332,7 +335,7 @@ func (p *printer) child(e *entry, more bool, column int) {
 	p.line(beginning, p.create.paint("+"), " ", Safe(name), text)
 }
 
-// unsupported says what an edition of the service lacks, and what is left out for that.
+// unsupported names a feature that the service's edition lacks, and the objects and fields that are left out for this reason.
 func (p *printer) unsupported(objects string, entries []*entry) {
 	const few = 5
 	symbol, color := p.symbol(planner.NotPossible)
@@ -354,12 +357,12 @@ func (p *printer) unsupported(objects string, entries []*entry) {
 	}
 }
 
-// label is the beginning of a line of a field.
+// label returns the beginning of a field's line: its name, and spaces up to the column.
 func label(name string, column int) string {
 	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
 }
 
-// change shows one field that becomes different.
+// change shows the change of a field.
 func (p *printer) change(c *change, column int) {
 	remark := ""
 	if c.remark != "" {
@@ -403,7 +406,7 @@ func (p *printer) value(v *value, color style) string {
 	return color.paint(v.inline(p.whole))
 }
 
-// keptFields shows the fields that are left as somebody changed them on the service, and returns how many objects it leaves out.
+// keptFields shows the fields that keep their values on the service, by object. It returns the number of objects that it left out.
 func (p *printer) keptFields(blocks *blocks, list []keptField) (omitted int) {
 	objects := gather(list, 1, func(k keptField) (resource.Address, bool) { return k.address, true })
 	for i, fields := range objects {
@@ -436,12 +439,12 @@ func (p *printer) keptField(k *keptField) {
 	p.line(label(k.label(), max(labelColumn, width(k.label())+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
 }
 
-// lines shows the lines of a text or a difference, so many of them at most.
+// lines shows the first lines of a text or a difference, and counts the rest. With --full it shows all lines.
 func (p *printer) lines(lines []line, most int) {
 	colors := map[byte]style{'+': p.create, '-': p.remove}
 	for i, l := range lines {
 		switch {
-		case i == most && len(lines) > most+1 && !p.whole: // one more line takes no more place than saying so
+		case i == most && len(lines) > most+1 && !p.whole: // one more line takes no more space than the remark that it is missing
 			p.line("      ", p.dim.paint("… "+moreLines(lines[most:])))
 			return
 		case l.sign == gap:
@@ -456,7 +459,7 @@ func (p *printer) lines(lines []line, most int) {
 	}
 }
 
-// edits shows the words of a line that are taken out and put in.
+// edits returns a changed line with its removed words as [-old-] and its added words as {+new+}.
 func (p *palette) edits(edits []edit) string {
 	var b strings.Builder
 	for _, e := range edits {
@@ -471,7 +474,7 @@ func (p *palette) edits(edits []edit) string {
 	return b.String()
 }
 
-// moreLines says how many lines are not shown, and how many of them are changes.
+// moreLines returns a remark with the number of lines that are not shown, and the number of changes in them.
 func moreLines(lines []line) string {
 	changes, added := 0, 0
 	for _, l := range lines {
@@ -489,7 +492,7 @@ func moreLines(lines []line) string {
 	return text
 }
 
-// addedLines is the lines of a text that is new, each shortened unless all is asked for.
+// addedLines returns the lines of a new text as added. Without --full long lines are cut.
 func (p *printer) addedLines(text string) []line {
 	texts := splitLines(text)
 	lines := make([]line, len(texts))

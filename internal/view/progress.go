@@ -14,52 +14,54 @@ import (
 )
 
 const (
-	redraw     = 100 * time.Millisecond // the line is drawn anew at most this often for events
-	rateWindow = 2 * time.Minute        // the rate is that of the last while: longer than the service's window of one minute
-	rateAfter  = 3 * time.Second        // before this nothing can be said of the rate
-	logEvery   = 30 * time.Second       // a log gets a line this often
+	redraw     = 100 * time.Millisecond // shortest time between two redraws for events
+	rateWindow = 2 * time.Minute        // time over which the rate is measured: longer than the service's window of one minute
+	rateAfter  = 3 * time.Second        // shortest time after which a rate is shown
+	logEvery   = 30 * time.Second       // time between two lines in a log
 	barColumns = 20
-	barWidth   = 70 // of a terminal from which there is place for the bar
+	barWidth   = 70 // columns of a terminal from which the bar is shown
 )
 
-// Progress shows how far a run is, on standard error: on a terminal in one line that is drawn anew and goes away at the end,
-// in a log with the same line every half a minute, since the plan tells of each step. Programs get an event for
-// each step that ends. Its methods may be called at the same time. Done must be called.
+// Progress shows the progress of a run on standard error. A terminal has one line that is redrawn and removed at the end, a log
+// gets the same line every half a minute, and JSON has an event for each step that ends.
+//
+// Its methods may be called at the same time. The caller must call [Progress.Done].
 type Progress struct {
 	v     *View
 	label string
-	unit  string // of what is counted, with a space before it; "" = requests
+	unit  string // name of the counted things after a space; "" = requests
 	run   Run
 
-	// What follows is guarded by the view's mutex.
+	// The view's mutex guards these fields.
 	done, total, failed int
-	samples             []sample                    // of the last while, oldest first
-	pending             map[*planner.Step]time.Time // set aside until then
+	samples             []sample                    // of the last rateWindow, oldest first
+	pending             map[*planner.Step]time.Time // steps without a known outcome, with the time of the next check
 	waitUntil           time.Time
 	waitFor             string
 	drawn               time.Time
-	shown               bool // the line stands on the terminal
+	shown               bool // the terminal shows the line
 	ended               bool
 
-	stop, stopped chan struct{} // of the clock
+	stop, stopped chan struct{} // closing stop ends the clock; the clock closes stopped at its end
 }
 
+// sample is the number of completed steps or requests at a time.
 type sample struct {
 	at   time.Time
 	done int
 }
 
-// Run is what a progress is shown of.
+// Run holds the size of a run and the service's limit for it.
 type Run struct {
 	Steps    int
-	Requests int                          // that the steps take
-	Quota    func() (free, perMinute int) // requests that may be sent at once, and in any minute; 0 a minute, or nil = no limit is known
+	Requests int                          // number of requests for all steps
+	Quota    func() (free, perMinute int) // requests that may be sent now, and in any minute; 0 a minute, or nil = no known limit
 }
 
-// Progress starts to show a run of a plan.
+// Progress starts to show the progress of a plan's run.
 func (v *View) Progress(run Run) *Progress { return v.start("applying", " steps", run) }
 
-// Reading starts to show reads of which nobody knows how many they will be; see [Progress.Read].
+// Reading starts to show the progress of read requests. Their number is not known at first; see [Progress.Read] and [Progress.Expect].
 func (v *View) Reading() *Progress { return v.start("reading", "", Run{}) }
 
 func (v *View) start(label, unit string, run Run) *Progress {
@@ -80,7 +82,7 @@ func (v *View) start(label, unit string, run Run) *Progress {
 	return p
 }
 
-// tick shows the line anew, for the time left and the wait to count down.
+// tick shows the line again at each interval until Done, so that the remaining times count down.
 func (p *Progress) tick(every time.Duration) {
 	defer close(p.stopped)
 	t := time.NewTicker(every)
@@ -102,7 +104,7 @@ func (p *Progress) tick(every time.Duration) {
 	}
 }
 
-// Event takes note of what the executor tells.
+// Event records an event of the executor.
 func (p *Progress) Event(e executor.Event) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
@@ -142,7 +144,7 @@ func (p *Progress) Event(e executor.Event) {
 	}
 }
 
-// Read takes note of a read request that was answered.
+// Read counts a read request that was answered.
 func (p *Progress) Read() {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
@@ -153,14 +155,14 @@ func (p *Progress) Read() {
 	p.sample()
 }
 
-// Expect adds reads that are still to come to the total.
+// Expect adds a number of coming read requests to the total.
 func (p *Progress) Expect(more int) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
 	p.total += more
 }
 
-// sample adds a sample for the rate and draws the line if it is time to.
+// sample adds a sample for the rate, and redraws the line if the last redraw is old enough.
 func (p *Progress) sample() {
 	now := p.v.o.Now()
 	if now.Sub(p.samples[len(p.samples)-1].at) >= time.Second { // one a second is enough
@@ -174,8 +176,8 @@ func (p *Progress) sample() {
 	}
 }
 
-// Waiting tells that requests are held back for d, and for what: "the rate
-// limit", or "another try (503 Service Unavailable)".
+// Waiting shows that requests wait for the time d, and why: for "the rate limit",
+// or for "another try (503 Service Unavailable)".
 func (p *Progress) Waiting(d time.Duration, why string) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
@@ -198,7 +200,7 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	}
 }
 
-// Done ends the progress and takes its line away. It may be called more than once.
+// Done ends the progress and removes its line. It may be called more than once.
 func (p *Progress) Done() {
 	p.v.mu.Lock()
 	first := !p.ended
@@ -214,7 +216,7 @@ func (p *Progress) Done() {
 	<-p.stopped
 }
 
-// hide takes the line off the terminal; show puts it back. Nothing happens to a nil Progress.
+// hide removes the line from the terminal until show. Both do nothing for a nil Progress.
 func (p *Progress) hide() {
 	if p == nil || !p.shown {
 		return
@@ -223,6 +225,7 @@ func (p *Progress) hide() {
 	p.writeRaw("\r\x1b[K")
 }
 
+// show draws the line again after hide, unless the progress has ended.
 func (p *Progress) show() {
 	if p == nil || p.ended {
 		return
@@ -230,19 +233,19 @@ func (p *Progress) show() {
 	p.draw()
 }
 
-// draw writes the line over the one before.
+// draw writes the line over the previous line.
 func (p *Progress) draw() {
 	now := p.v.o.Now()
 	p.drawn, p.shown = now, true
 	p.writeRaw("\r" + truncate(p.line(now), p.v.o.Width-1) + "\x1b[K")
 }
 
-// writeRaw writes in one piece, without the mutex that the caller holds.
+// writeRaw writes a text in one piece. The caller holds the view's mutex.
 func (p *Progress) writeRaw(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
 
 func (p *Progress) write(line string) { p.writeRaw(line + "\n") }
 
-// line says all there is to say: how far, how fast, how long, what went wrong, what it waits for.
+// line returns the progress line: completed and total numbers, rate, remaining time, failures, pending steps and the current wait.
 func (p *Progress) line(now time.Time) string {
 	text := p.label + p.bar() + " " + strconv.Itoa(p.done)
 	if p.total > 0 {
@@ -272,8 +275,8 @@ func (p *Progress) line(now time.Time) string {
 	return text
 }
 
-// timeLeft is the time for what is left: that of the measured rate, but no less than the service's limit allows. What was
-// measured tells nothing of a run that the limit holds back.
+// timeLeft returns the remaining time by the measured rate, but at least the time that the service's limit requires. If the
+// limit allows no request now, only the limit counts, because it sets the pace from then on.
 func (p *Progress) timeLeft(measured time.Duration) time.Duration {
 	if p.run.Quota == nil {
 		return measured
@@ -290,7 +293,7 @@ func (p *Progress) timeLeft(measured time.Duration) time.Duration {
 	return limited
 }
 
-// bar shows on a terminal how much is done.
+// bar returns a bar of the completed part, or "" if there is no terminal or no room.
 func (p *Progress) bar() string {
 	if p.total <= 0 || !p.v.o.Live || p.v.o.Width < barWidth {
 		return ""
@@ -299,11 +302,13 @@ func (p *Progress) bar() string {
 	return " [" + strings.Repeat("=", done) + blanks(barColumns-done) + "]"
 }
 
+// jsonWait is the JSON of a wait.
 type jsonWait struct {
 	Seconds float64 `json:"seconds"`
 	Reason  string  `json:"reason"`
 }
 
+// jsonEnded is the JSON of a step that ended.
 type jsonEnded struct {
 	Address resource.Address `json:"address"`
 	Action  planner.Action   `json:"action"`
@@ -313,7 +318,7 @@ type jsonEnded struct {
 	Error   *string          `json:"error"`
 }
 
-// message is what an error says, or nil.
+// message returns the text of an error, or nil for no error.
 func message(err error) *string {
 	if err == nil {
 		return nil

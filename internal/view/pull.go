@@ -9,25 +9,25 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Pull is what was taken from the service into manifests, or would be, in the form that programs read.
+// Pull holds the values that a pull took, or in a dry run would take, from the service into manifests. It is also the JSON of the result.
 type Pull struct {
 	FormatVersion int           `json:"format_version"` // [View.Pulled] sets it
 	DryRun        bool          `json:"dry_run"`
-	NotTaken      int           `json:"not_taken"` // values that the service has otherwise, and that were not taken
+	NotTaken      int           `json:"not_taken"` // values that differ on the service and were not taken
 	Files         []PulledFile  `json:"files"`
 	Values        []PulledValue `json:"values"`
-	// NotCompared is what nobody looked at: what people changed in it was not taken.
+	// NotCompared lists the parts that were not compared. People's changes in these parts were not taken.
 	NotCompared []planner.NotCompared `json:"not_compared"`
 }
 
-// PulledFile is a file that changes.
+// PulledFile is a manifest file that a pull changes.
 type PulledFile struct {
 	Name   string `json:"file"`
 	Values int    `json:"values"`
 	Diff   string `json:"diff"` // see [UnifiedDiff]
 }
 
-// PulledValue is a value that is taken.
+// PulledValue is a value that a pull takes from the service.
 type PulledValue struct {
 	Address resource.Address `json:"address"`
 	Path    string           `json:"path"` // of the field
@@ -37,7 +37,7 @@ type PulledValue struct {
 	After  *string `json:"after"`
 }
 
-// Pulled shows what was taken, or as a unified diff what would be.
+// Pulled shows the result of a pull. A dry run shows the changes of the files as a unified diff.
 func (v *View) Pulled(r Pull) error {
 	if v.json {
 		r.FormatVersion, r.Files, r.Values, r.NotCompared = FormatVersion, diag.OrEmpty(r.Files), diag.OrEmpty(r.Values), diag.OrEmpty(r.NotCompared)
@@ -66,7 +66,7 @@ func (v *View) Pulled(r Pull) error {
 	return err
 }
 
-// unified colours a unified diff.
+// unified prints a unified diff in colours.
 func (p *printer) unified(text string) {
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		style := p.dim
@@ -83,7 +83,7 @@ func (p *printer) unified(text string) {
 	}
 }
 
-// UnifiedDiff is the difference of a file as diff -u has it.
+// UnifiedDiff returns the difference of two versions of a file in the format of diff -u.
 func UnifiedDiff(name string, before, after []byte) string {
 	const context = 3
 	out := []string{"--- " + name, "+++ " + name}

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/doctor"
 )
 
-// Report shows an examination on standard output.
+// Report shows the doctor's report on standard output.
 func (v *View) Report(r *doctor.Report) error {
 	return v.print(stdout, func(p *printer) {
 		if v.json {

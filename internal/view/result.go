@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// shownResult is how a run ended, as programs read it. People are told the same.
+// shownResult is the result of a run, in the form of its JSON. The text shows the same steps and counts.
 type shownResult struct {
 	FormatVersion int          `json:"format_version"`
 	Summary       statusCounts `json:"summary"`
@@ -22,7 +22,7 @@ type shownResult struct {
 	Steps         []stepResult `json:"steps"`
 }
 
-// statusCounts counts how the steps of a run ended.
+// statusCounts holds the number of steps of a run with each status.
 type statusCounts struct {
 	Done        int `json:"done"`
 	Failed      int `json:"failed"`
@@ -32,7 +32,7 @@ type statusCounts struct {
 	NotPossible int `json:"not_possible"`
 }
 
-// stepResult is how a step ended.
+// stepResult is the result of a step.
 type stepResult struct {
 	Address    resource.Address   `json:"address"`
 	Action     planner.Action     `json:"action"`
@@ -44,13 +44,14 @@ type stepResult struct {
 	Warnings   diag.List          `json:"warnings"`
 	Position   *diag.Position     `json:"position"`
 	Missing    []resource.Address `json:"missing,omitempty"`
-	NotTaken   bool               `json:"not_taken,omitempty"` // the service took nothing of what was sent, without an error
+	NotTaken   bool               `json:"not_taken,omitempty"` // the service answered without an error, but took none of the values
 
 	of      *executor.StepResult
-	did     planner.Action // what is adopted and changed was updated
-	members int            // that were added or removed
+	did     planner.Action // the action that took place, such as Update for an object that was adopted and changed
+	members int            // number of added, changed or removed members
 }
 
+// newShownResult returns the JSON form of a run's result.
 func newShownResult(r *executor.Result) shownResult {
 	shown := shownResult{
 		FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: message(r.Stopped),
@@ -92,7 +93,7 @@ func newStepResult(r *executor.StepResult) stepResult {
 	return shown
 }
 
-// warnings are what the service did differently, and the members that were left out.
+// warnings returns a step's warnings about the service's answers, and a warning about members that were left out.
 func warnings(r *executor.StepResult) diag.List {
 	s, list := r.Step, diag.List{}
 	for _, d := range r.Outcome.Warnings.OrEmpty() {
@@ -118,8 +119,8 @@ func warnings(r *executor.StepResult) diag.List {
 	return list
 }
 
-// Result shows how a run of a plan ended. As text, what was done goes to standard output, only counted where it is as the plan
-// said, and what was not, with what to do about it, to standard error.
+// Result shows the result of a plan's run. As text, completed steps and the counts go to standard output; problems and the
+// next thing to do go to standard error.
 func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 	shown := newShownResult(&r)
 	if v.json {
@@ -136,8 +137,8 @@ func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 		v.print(stderr, func(p *printer) { p.next(&r, shown.Summary) }))
 }
 
-// doneSteps lists what was done, a line for each object and for each list of members. Unless all is asked for, it is what the
-// plan did not say: what came about in another way, and the numbers that the service gave.
+// doneSteps lists the completed steps, one line for each object or membership. Without --full it lists only what the plan
+// could not say: steps whose effect was found by a lookup, and the numbers of new work items.
 func (p *printer) doneSteps(steps []stepResult) {
 	type membership struct {
 		container string
@@ -169,7 +170,7 @@ func (p *printer) doneSteps(steps []stepResult) {
 	}
 }
 
-// carriedOut says what a step did, with so many members: "created work_item/web/shop as WEB-12".
+// carriedOut returns a completed step in words: "created work_item/web/shop as WEB-12". members is the number of members of a membership step.
 func (s *stepResult) carriedOut(members int) string {
 	_, past, preposition := verb(s.did, s.of.Step.Members != nil)
 	if preposition != "" {
@@ -191,7 +192,7 @@ func (s *stepResult) carriedOut(members int) string {
 	return text
 }
 
-// numbersGiven says, by project, which numbers the new work items got: WEB-1 to WEB-300.
+// numbersGiven returns the numbers of new work items by project: "WEB-1 to WEB-300".
 func numbersGiven(steps []stepResult) string {
 	type number struct {
 		prefix string
@@ -221,7 +222,7 @@ func numbersGiven(steps []stepResult) string {
 	return strings.Join(ranges, ", ")
 }
 
-// problems lists what was not done and why, with the steps that it blocks below it.
+// problems lists the failed steps and the steps without an answer, with the reason. Below each it lists the steps that it blocks.
 func (p *printer) problems(r *executor.Result) {
 	blocked, untried := map[*planner.Step][]*planner.Step{}, map[*planner.Step]int{}
 	for i := range r.Steps {
@@ -256,9 +257,9 @@ func (p *printer) problems(r *executor.Result) {
 			p.line(text)
 			p.position(s.Step.Position, "")
 		}
-		p.alike(same, blocked, untried)
+		p.sameFailures(same, blocked, untried)
 	}
-	for i := range r.Steps { // by what did not fail in this run
+	for i := range r.Steps { // steps that are blocked by a step that did not fail in this run
 		s := &r.Steps[i]
 		if _, left := blocked[s.BlockedBy]; s.Status != executor.Blocked || !left {
 			continue
@@ -275,17 +276,18 @@ func (p *printer) problems(r *executor.Result) {
 	}
 }
 
-// fewSame is how many steps that failed for the same reason are told one by one.
+// fewSame is the maximum number of steps with the same failure that are reported one by one.
 const fewSame = 3
 
-// failureKey is what failures of the same operation for the same reason share, and what
-// steps without an answer do.
+// failureKey identifies failures of one operation for one reason, to report them together.
+// Steps without an answer have a key too.
 type failureKey struct {
 	op     *resource.Operation
 	status executor.Status
 	reason string
 }
 
+// failureKeyOf returns the key of a failure. ok is false if the reason is not known.
 func failureKeyOf(s *executor.StepResult) (k failureKey, ok bool) {
 	k = failureKey{op: s.Step.Operation, status: s.Status}
 	refused, known := errors.AsType[executor.Refusal](s.Err)
@@ -298,15 +300,15 @@ func failureKeyOf(s *executor.StepResult) (k failureKey, ok bool) {
 	return k, k.reason != ""
 }
 
-// alike names the others that ended for the same reason, or the first of them, says how many of an operation that is refused
-// were not tried, and what all of them block.
-func (p *printer) alike(failed []*executor.StepResult, blocked map[*planner.Step][]*planner.Step, untried map[*planner.Step]int) {
+// sameFailures lists the other steps of a group that failed for the same reason. It then counts the steps that were not
+// tried because of the refusal, and lists the steps that the group blocks.
+func (p *printer) sameFailures(failed []*executor.StepResult, blocked map[*planner.Step][]*planner.Step, untried map[*planner.Step]int) {
 	for i, s := range failed[1:] {
 		if i == fewSame && !p.whole {
 			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")+"; --full names them"))
 			break
 		}
-		if p.print("    ", attempted(s.Step)); s.Step.Position.IsZero() { // nothing that is deleted has one
+		if p.print("    ", attempted(s.Step)); s.Step.Position.IsZero() { // deleted objects have no position
 			p.line()
 		}
 		p.position(s.Step.Position, "")
@@ -324,8 +326,8 @@ func (p *printer) alike(failed []*executor.StepResult, blocked map[*planner.Step
 	p.blocks(failed[0].Step, others)
 }
 
-// blocks names some of the steps that a failure blocks. What it keeps from being
-// deleted, since it may be to replace it, is told apart.
+// blocks names some of the steps that a failed step blocks. Blocked deletions stand apart if the
+// failed step is no deletion, because its object may be one of these objects, moved.
 func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
 	var others, kept []*planner.Step
 	for _, s := range steps {
@@ -339,6 +341,7 @@ func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
 	p.attempts("keeps "+diag.Count(len(kept), "object")+" until this is done, in case it is one of them, moved", kept)
 }
 
+// attempts lists the first steps in words below a title, and counts the rest.
 func (p *printer) attempts(title string, steps []*planner.Step) {
 	const most = 10
 	if len(steps) > 0 {
@@ -353,7 +356,7 @@ func (p *printer) attempts(title string, steps []*planner.Step) {
 	}
 }
 
-// closing says in one line how the run ended.
+// closing prints the result of the run in one line.
 func (p *printer) closing(plan *planner.Plan, r *shownResult) {
 	done, notTaken := map[planner.Action]int{}, 0
 	for i := range r.Steps {
@@ -383,7 +386,7 @@ func (p *printer) closing(plan *planner.Plan, r *shownResult) {
 	)))
 }
 
-// next says what to do about what is left.
+// next prints the error that stopped the run, if any, and how to continue with the remaining steps.
 func (p *printer) next(r *executor.Result, t statusCounts) {
 	if r.Stopped != nil {
 		p.error(p.severity(diag.Error), r.Stopped, diag.Position{})

@@ -13,21 +13,22 @@ import (
 const (
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
-	viramas            = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca" // of Indic scripts: signs that join letters
+	viramas            = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca" // signs of Indic scripts that join letters
 	unjoined           = "ءآأؤإاةدذرزژوىٱ"                                              // Arabic letters that never join the next one
 )
 
-// maxMarks is how many accents one letter may bear.
+// maxMarks is the maximum number of accents on one letter.
 const maxMarks = 8
 
-// Safe makes a text fit for one line of a terminal or a log: control characters
+// Safe returns a text that is fit for one line of a terminal or a log. Control characters
 // (line ends among them), escape sequences, characters that reverse or hide text
-// and bytes that are no UTF-8 become visible, such as \n, \x1b and \u202e. So does
-// one character of what the log of a CI system would take for a command: ##vso[
-// anywhere, :: at the beginning. A text without any comes back as it is.
+// and invalid UTF-8 become visible escapes, such as \n, \x1b and \u202e.
 //
-// A joiner or a variation selector stays only where it changes how its neighbours
-// look: names that differ by nothing else look alike. See [joins] for the rule.
+// A text that a CI system would read as a command gets an escape for one character: ##vso[
+// anywhere, :: at the beginning.
+//
+// A joiner or a variation selector stays only if it changes the look of its neighbours,
+// because otherwise two different names would look the same. See [joins] for the rule.
 func Safe(s string) string {
 	var b strings.Builder
 	written, marks := 0, 0
@@ -54,11 +55,12 @@ func Safe(s string) string {
 	return b.String() + s[written:]
 }
 
-// joins reports whether a joiner or a variation selector changes how the characters around it look. All other characters do.
+// joins reports whether a joiner or a variation selector changes the look of the characters around it. It returns true for
+// every other character.
 //
-//   - A selector changes a character whose width it changes, such as ❤ but not 🎉 or a letter, and the digit of a keycap.
-//   - A joiner changes two emoji, and the letters beside the virama of an Indic script.
-//   - A non-joiner changes the latter, too, and two Arabic letters if the first one would join the second.
+//   - A selector counts if it changes the width of a character, such as ❤ but not 🎉 or a letter, and after the digit of a keycap.
+//   - A joiner counts between two emoji, and between a letter and the virama of an Indic script.
+//   - A non-joiner counts beside a virama too, and between two Arabic letters if the first letter would join the second.
 func joins(before string, r rune, after string) bool {
 	isSelector := r >= '\ufe00' && r <= '\ufe0f'
 	if !isSelector && r != zeroWidthJoiner && r != zeroWidthNonJoiner {
@@ -80,9 +82,9 @@ func joins(before string, r rune, after string) bool {
 	return clusters(emoji+string(r)+after[:size]) == clusters(emoji) && clusters("a"+after[:size]) == 2
 }
 
-// isCommand reports whether the character at i makes a command for the log of a
-// CI system of what it stands in: the second # of ##[, ##vso[ and ##teamcity[, and
-// the first colon of a text that begins with ::, white space aside.
+// isCommand reports whether the character at i belongs to the mark of a command in the log of a
+// CI system: the second # of ##[, ##vso[ and ##teamcity[, or the first colon of a text that
+// begins with :: after any white space.
 func isCommand(s string, i int) bool {
 	switch s[i] {
 	case '#':
@@ -110,14 +112,14 @@ func dangerous(r rune, size int) bool {
 		return size == 1
 	case r == zeroWidthNonJoiner || r == zeroWidthJoiner: // see joins
 		return false
-	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants that no font has
+	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants without a font
 		return true
 	default:
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 	}
 }
 
-// writeEscape writes a character as an escape, such as \n or \u202e, and the first byte of invalid UTF-8 as one like \xff.
+// writeEscape writes a character as an escape, such as \n or \u202e, or the first byte of invalid UTF-8 as an escape like \xff.
 func writeEscape(b *strings.Builder, r rune, first byte) {
 	if r <= 0x7f && r != '\n' && r != '\r' && r != '\t' || r == utf8.RuneError {
 		fmt.Fprintf(b, `\x%02x`, first)
@@ -127,7 +129,7 @@ func writeEscape(b *strings.Builder, r rune, first byte) {
 	b.WriteString(q[1 : len(q)-1])
 }
 
-// quote is Safe between quotation marks, in which those and the backslash are escaped.
+// quote returns a safe text in quotation marks, with a backslash before each quotation mark and backslash in the text.
 func quote(s string) string {
 	if strings.ContainsAny(s, `"\`) {
 		s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
@@ -135,7 +137,7 @@ func quote(s string) string {
 	return `"` + Safe(s) + `"`
 }
 
-// width is the number of columns that a safe text takes on a terminal.
+// width returns the number of columns of a safe text on a terminal.
 func width(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -145,7 +147,7 @@ func width(s string) int {
 	return len(s)
 }
 
-// truncate shortens a safe text to that many columns, the last of them an ellipsis.
+// truncate returns a safe text in at most the given number of columns. A shortened text ends with an ellipsis.
 func truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultWidth is taken where the terminal does not tell its width.
+// defaultWidth is the width of a terminal if the system does not report it.
 const defaultWidth = 80
 
-// Streams are the three streams of a process, and what is known of them.
+// Streams holds the three streams of a process, and facts about them.
 type Streams struct {
 	In                    io.Reader
 	Out, Err              io.Writer
-	InTTY, OutTTY, ErrTTY bool // it is a terminal
+	InTTY, OutTTY, ErrTTY bool // the stream is a terminal
 	Width, Height         int  // columns and rows of the terminal; 0 = not known
 
-	// Terminal opens the terminal that the process was started on, wherever its streams lead. nil = there is none.
+	// Terminal opens the terminal of the process, even if the streams lead elsewhere. nil = no terminal.
 	Terminal func() (io.WriteCloser, error)
 }
 
@@ -49,32 +49,33 @@ func openTerminal() (io.WriteCloser, error) {
 	return os.OpenFile(name, os.O_RDWR, 0)
 }
 
-// Extent is how much of a plan or a result is shown as text.
+// Extent is the amount of detail in the text of a plan or a result.
 type Extent int
 
-// By default equal changes are one entry, of each action the first entries are shown, and of long texts the first lines.
+// The usual extent shows equal changes as one entry, the first entries of each action, and the first lines of long texts.
 const (
 	Usual  Extent = iota
-	Full          // every step, and texts whole
-	Counts        // how many steps of each kind
+	Full          // every step, and whole texts
+	Counts        // the number of steps of each kind
 )
 
-// Options are the streams and the format of the output.
+// Options holds the streams and the format of the output.
 type Options struct {
 	Streams
 	ColorOut, ColorErr bool                    // colours on standard output, on standard error
 	Live               bool                    // standard error can hold a progress line that is redrawn
 	Format             string                  // one of [Formats]; "" = text
 	Extent             Extent                  // of a plan or a result as text
-	PerMinute          int                     // requests a minute that a plan's duration is reckoned with; 0 = 60
+	PerMinute          int                     // requests a minute for the estimate of a plan's duration; 0 = 60
 	Pager              func(text []byte) error // shows a plan or a table that is longer than the terminal; nil = none
 	Now                func() time.Time        // nil = time.Now
 }
 
-// NewOptions decides once how the streams are used: colour and a
-// progress line on a terminal only, and neither if TERM is dumb. color is auto,
-// always or never; with auto, NO_COLOR asks for none, and FORCE_COLOR and
-// CLICOLOR_FORCE for colours without a terminal too. getenv reads the environment.
+// NewOptions returns the options for streams. Colours and the progress line need a terminal
+// that is not dumb (TERM); JSON has no colours. color is auto, always or never.
+//
+// always switches colours on without a terminal. With auto, NO_COLOR switches colours off; without
+// NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE act like always. getenv reads the environment.
 func NewOptions(s Streams, color, format string, getenv func(string) string) Options {
 	dumb := getenv("TERM") == "dumb"
 	asked := func(name string) bool { v := getenv(name); return v != "" && v != "0" }

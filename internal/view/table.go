@@ -7,17 +7,16 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// What a table takes of what somebody else wrote: a cell's characters, and the
-// columns that the other cells are filled up to for its sake.
+// Tables hold texts of other people, so the size of a cell is limited.
 const (
-	maxCell    = 64 << 10
-	maxAligned = 200
+	maxCell    = 64 << 10 // characters of a cell that are shown
+	maxAligned = 200      // maximum width up to which cells are filled up with spaces
 )
 
-// Table shows rows below the names of their columns on standard output, aligned, with lines of text above them.
-// On a terminal the ID, the last columns and what is long in the others give way until a row
-// fits a line, and the columns that do are named; elsewhere only cells of more than 65,536
-// characters are cut.
+// Table shows aligned rows below the names of their columns on standard output, with lines of text above.
+//
+// On a terminal, the ID and the last columns are left out and named if a row does not fit into a line, and
+// long cells are cut. Elsewhere only cells of more than 65,536 characters are cut.
 func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 	rows = slices.Insert(slices.Clone(rows), 0, columns)
 	widths := columnWidths(rows)
@@ -38,7 +37,7 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 	return err
 }
 
-// columnWidths are those of a table whose first row names its columns.
+// columnWidths returns the widths of a table's columns. The first row holds the names of the columns.
 func columnWidths(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -49,15 +48,15 @@ func columnWidths(rows [][]string) []int {
 	return widths
 }
 
-// rows shows a table, the names of its columns in bold.
+// rows prints the rows of a table. The first row, with the names of the columns, is bold.
 func (p *printer) rows(rows [][]string, widths []int) {
 	for i, row := range rows {
 		p.row(row, widths, []style{p.bold, {}}[min(i, 1)])
 	}
 }
 
-// omitColumns gives up columns that do not fit the line: the ID, which is of no use if it is cut, then the last ones. Their
-// width becomes negative.
+// omitColumns sets negative widths for columns without room in the line, and returns their names. It omits the ID first,
+// because a cut ID is useless, then the last columns.
 func omitColumns(columns []string, widths []int, room int) (names []string) {
 	const readable = 16
 	total := func(most int) (sum int) {
@@ -82,10 +81,10 @@ func omitColumns(columns []string, widths []int, room int) (names []string) {
 	return names
 }
 
-// columnGap is what stands between two columns.
+// columnGap is the space between two columns.
 const columnGap = "  "
 
-// row shows the cells of a row; on a terminal no wider than their columns.
+// row prints a row. On a terminal, cells that are wider than their columns are cut.
 func (p *printer) row(cells []string, widths []int, s style) {
 	var b strings.Builder
 	for i, columns := range widths {
@@ -106,11 +105,11 @@ func (p *printer) row(cells []string, widths []int, s style) {
 	p.print(s.paint(strings.TrimRight(b.String(), " ")), "\n")
 }
 
-// shrink takes from the widest columns until all that are shown fit the line together.
+// shrink narrows the widest columns until the row fits into a line of the given number of columns.
 func shrink(widths []int, columns int) {
 	room, total := columns+len(columnGap), 0
 	for i := range widths {
-		widths[i] = min(widths[i], columns) // so that what follows takes few rounds
+		widths[i] = min(widths[i], columns) // so that the loop below needs few rounds
 		if widths[i] >= 0 {
 			total += widths[i] + len(columnGap)
 		}

@@ -10,18 +10,20 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// tally counts the steps of a plan, for a template too: a row for each kind in each project, a column for each action
-// that there is.
+// tally is a table of a plan's steps, with a row for each kind in each project and a column for each action in the plan.
+// Its fields are exported because the HTML template reads them.
 type tally struct {
 	Columns []string
 	Rows    []tallyRow
 }
 
+// tallyRow holds the counts of one kind in one project.
 type tallyRow struct {
 	Project, Kind string
 	Counts        []string // "" = none
 }
 
+// newTally counts the steps of a plan. Membership steps count as their members.
 func newTally(plan *shownPlan) tally {
 	type row struct{ project, kind string }
 	actions := []planner.Action{
@@ -57,7 +59,7 @@ func newTally(plan *shownPlan) tally {
 	return t
 }
 
-// actionWord is an action in a word or two.
+// actionWord returns an action in one or two words. Membership actions lose the word "members".
 func actionWord(a planner.Action) string {
 	word, _, members := strings.Cut(a.String(), "_")
 	if a == planner.NotPossible || !members {
@@ -66,7 +68,7 @@ func actionWord(a planner.Action) string {
 	return word
 }
 
-// projectOf is the key of the project that an object lives in, or "".
+// projectOf returns the key of the object's project, or "" for an object outside of projects.
 func projectOf(a resource.Address) string {
 	for ; a != ""; a = a.Parent() {
 		if a.Kind() == "project" {

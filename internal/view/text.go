@@ -13,16 +13,16 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// memberNoun is what a person calls a member, such as "work item".
+// memberNoun returns the readable name of a membership's members, such as "work item".
 func memberNoun(kind *resource.Kind) string {
 	m := kind.Membership
-	if m.Member == m.Container { // what matters is how the two stand to each other
+	if m.Member == m.Container { // the name of the relation says more than the kind of both sides
 		return strings.ReplaceAll(m.Field, "_", " ") + " relation"
 	}
 	return resource.MustLookup(m.Member).Noun()
 }
 
-// containerAddress is the address of a membership step's container, of another step its own.
+// containerAddress returns the address of a membership step's container, or another step's own address.
 func containerAddress(s *planner.Step) string {
 	if s.Members != nil {
 		return string(s.Members.Container.Address)
@@ -30,13 +30,14 @@ func containerAddress(s *planner.Step) string {
 	return string(s.Address)
 }
 
-// symbol is the character and colour that stand for an action.
+// symbol returns the character and the colour of an action.
 func (p *palette) symbol(a planner.Action) (string, style) {
 	colors := []style{p.create, p.update, p.adopt, p.member, p.remove, p.remove, p.refuse}
 	return "+~=><-!"[a : a+1], colors[a]
 }
 
-// verb is what a step does, as a command and in the past, with what stands between members and their container.
+// verb returns the verb for an action as a command and in the past tense, such as create and created. preposition stands
+// between the members and the container of a membership, and is empty for other actions.
 func verb(a planner.Action, members bool) (command, past, preposition string) {
 	if a == planner.Update && members {
 		return "change", "changed", " of "
@@ -49,7 +50,7 @@ func verb(a planner.Action, members bool) (command, past, preposition string) {
 	return words[0], words[1], words[2]
 }
 
-// attempted says what a step was to do: "create work_item/web/shop".
+// attempted returns the planned action of a step in words: "create work_item/web/shop".
 func attempted(s *planner.Step) string {
 	command, _, preposition := verb(s.Action, s.Members != nil)
 	if preposition != "" {
@@ -65,7 +66,7 @@ func memberCount(s *planner.Step) int {
 	return len(s.Members.Items)
 }
 
-// status is the word for how a step ended.
+// status returns the status of a step as one of the words in the JSON of a result.
 func status(r *executor.StepResult) string {
 	if r.Status == executor.NotStarted && r.Step != nil && r.Step.Action == planner.NotPossible {
 		return "not_possible"
@@ -76,7 +77,7 @@ func status(r *executor.StepResult) string {
 	return cmp.Or(words[r.Status], "unknown")
 }
 
-// approximate gives a duration in seconds, from two minutes on in minutes.
+// approximate returns a duration in words: in seconds, or in minutes from two minutes on.
 func approximate(d time.Duration) string {
 	if seconds := int((d + time.Second - 1) / time.Second); seconds < 120 {
 		return strconv.Itoa(max(0, seconds)) + " s"
@@ -84,13 +85,13 @@ func approximate(d time.Duration) string {
 	return diag.Minutes(int((d + time.Minute/2) / time.Minute))
 }
 
-// count is a number of something, such as 2 "to create".
+// count is a number with its words, such as 2 "to create".
 type count struct {
 	n    int
 	text string
 }
 
-// noun is a count of what a noun names.
+// noun returns a count with a noun in the singular or plural.
 func noun(n int, singular string) count {
 	if n == 1 {
 		return count{n, singular}
@@ -100,7 +101,7 @@ func noun(n int, singular string) count {
 
 func (c count) and(text string) count { return count{c.n, c.text + " " + text} }
 
-// counts lists those that are not zero: "2 to create, 1 to update".
+// counts lists the counts that are greater than zero: "2 to create, 1 to update".
 func counts(list ...count) string {
 	var parts []string
 	for _, c := range list {
@@ -111,7 +112,7 @@ func counts(list ...count) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence is what follows the word that begins a line of counts.
+// sentence joins the parts that are not empty, with a space before and a full stop after: " 2 to create; 3 unchanged.".
 func sentence(parts ...string) string {
 	text := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 	if text != "" {

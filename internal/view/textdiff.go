@@ -13,29 +13,30 @@ import (
 )
 
 const (
-	contextLines   = 2    // equal lines that are shown around a difference
-	comparedPairs  = 25e6 // pairs of a piece of one text and a piece of the other that one difference looks at
-	comparedPieces = 1e6  // pieces of two texts that are compared at once: the library numbers them by characters
-	wideLine       = 72   // characters from which a line that changes is shown as its words that differ
+	contextLines   = 2    // equal lines around a difference that are shown
+	comparedPairs  = 25e6 // maximum number of pairs of pieces that one difference compares
+	comparedPieces = 1e6  // maximum number of pieces in one comparison, because the library numbers pieces by characters
+	wideLine       = 72   // characters above which a changed line is shown as its changed words
 	lineText       = 120  // characters of a line that are shown
 	changedText    = 200  // characters of a change within a line that are shown
 	aroundText     = 24   // characters that are shown before and after a change within a line
-	longWord       = 40   // characters from which a word is compared by its characters
+	longWord       = 40   // characters up to which a word is compared as a whole
 )
 
-// line is one line of a text ('+', '-'), of a difference (' ' and '~' too), or a gap in it.
+// line is a line of a difference: equal (' '), removed ('-'), added ('+'), changed ('~'), or a gap.
 type line struct {
 	sign  byte
 	text  string
-	edits []edit // of a line that changes ('~')
+	edits []edit // of a changed line
 }
 
+// gap is the sign of a line that stands for omitted equal lines.
 const gap = '.'
 
-// edit is a part of a line that changes: what both texts have there, and behind it what only one of them has.
+// edit is a part of a changed line: a text that both lines have, then a text that only one of the lines has.
 type edit struct{ Same, Old, Added string }
 
-// splitLines gives the lines of a text; none of an empty one.
+// splitLines returns the lines of a text. An empty text has no lines.
 func splitLines(text string) []string {
 	if text == "" {
 		return nil
@@ -43,13 +44,13 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 }
 
-// comparison bounds the work for the difference of two texts, which grows with the product of the numbers of their pieces.
+// comparison limits the work of a difference, because the work grows with the product of both numbers of pieces.
 type comparison struct {
 	left int // pairs of pieces that may still be compared
 }
 
-// compare returns the difference of two lists of lines or words, each with a line end after it. Lists that are too long to be
-// compared piece by piece differ in all but their equal beginnings and ends.
+// compare returns the difference of two lists of pieces (lines or words), with a line end after each piece. If the lists are too
+// long, everything between their equal beginnings and equal ends counts as different.
 func (c *comparison) compare(a, b []string) (parts []diffmatchpatch.Diff) {
 	head, tail, d := 0, 0, diffmatchpatch.New()
 	for head < min(len(a), len(b)) && a[head] == b[head] {
@@ -90,19 +91,19 @@ func (c *comparison) lines(before, after string) []line {
 	return lines
 }
 
-// passage is a part of a difference with all that differs in it, and how many equal lines are left out in front of it.
+// passage is a part of a difference with changes and the equal lines around them. omitted counts the equal lines left out before it.
 type passage struct {
 	omitted int
 	lines   []line
 }
 
-// nearChange reports whether one of so many lines before and after a line differs, or it does itself.
+// nearChange reports whether line i differs, or one of the context lines before or after it.
 func nearChange(lines []line, i, context int) bool {
 	around := lines[max(0, i-context):min(len(lines), i+context+1)]
 	return slices.ContainsFunc(around, func(l line) bool { return l.sign != ' ' })
 }
 
-// passages are those of a difference, with so many equal lines around what differs.
+// passages returns the passages of a difference, with at most context equal lines before and after each change.
 func passages(lines []line, context int) []passage {
 	var all []passage
 	omitted, inside := 0, false
@@ -120,7 +121,7 @@ func passages(lines []line, context int) []passage {
 	return all
 }
 
-// texts returns the lines of two texts that differ, with a few equal lines around them, and gaps for the others.
+// texts returns the differing lines of two texts with a few equal lines around. A gap stands for other equal lines.
 func (c *comparison) texts(before, after string) []line {
 	var lines []line
 	all := c.lines(before, after)
@@ -134,7 +135,7 @@ func (c *comparison) texts(before, after string) []line {
 	return lines
 }
 
-// eachRun goes through a difference: same is called for lines that both texts have and for gaps, differ for those that only one has.
+// eachRun calls same for each equal line and each gap of a difference, and differ for each run of removed and added lines.
 func eachRun(lines []line, same func(line), differ func(old, added []line)) {
 	for i := 0; i < len(lines); {
 		old := i
@@ -154,8 +155,8 @@ func eachRun(lines []line, same func(line), differ func(old, added []line)) {
 	}
 }
 
-// difference compares two texts for a person: line by line, and of wide lines the words that differ. Unless all is asked
-// for, what is equal is left out of those but for a few words, and the rest is cut.
+// difference returns the difference of two texts for people: by lines, and in wide lines by words. If whole is false, it cuts
+// long texts, and keeps only a few equal words around each changed word.
 func difference(before, after string, whole bool) []line {
 	var lines, removed, inserted []line
 	cutLine := func(l line, most int) line {
@@ -197,8 +198,7 @@ func difference(before, after string, whole bool) []line {
 	return lines
 }
 
-// words compares two lines by their sentences, and those that differ by their words. It makes one replacement of several that
-// have no word between them.
+// words compares two lines by sentences, and differing sentences by words. It joins replacements without a word between them.
 func (c *comparison) words(before, after string) []edit {
 	const removed, added = diffmatchpatch.DiffDelete, diffmatchpatch.DiffInsert
 	joined := func(part diffmatchpatch.Diff) string { return strings.ReplaceAll(part.Text, "\n", "") }
@@ -234,10 +234,10 @@ func (c *comparison) words(before, after string) []edit {
 	return edits
 }
 
-// words returns the words of a line and the characters between them. A long word, such as an address or a sentence without
-// blanks, comes as its characters.
+// words returns the words of a line and the characters between them. A long word is split into characters, because it may be
+// an address or a sentence without blanks.
 func words(text string) (all []string) {
-	var word []string // its characters
+	var word []string // characters of the current word
 	flush := func() {
 		if n := len(word); n > 0 && n <= longWord {
 			word = []string{strings.Join(word, "")}
@@ -260,7 +260,7 @@ func inWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// alike reports whether two lines have so much in common that one can be told as a change of the other.
+// alike reports whether two lines are similar enough to be shown as one changed line: they share more than a third of the shorter line.
 func alike(edits []edit, before, after string) bool {
 	same := 0
 	for _, e := range edits {
@@ -269,7 +269,7 @@ func alike(edits []edit, before, after string) bool {
 	return 3*same > min(len(before), len(after))
 }
 
-// hunks are the changes of a line, each with a few words around, and several of them where they stand close together.
+// hunks splits the edits of a line into changes with a few equal words around. Changes that stand close together share a hunk.
 func hunks(edits []edit) [][]edit {
 	var all [][]edit
 	var hunk []edit
@@ -280,7 +280,7 @@ func hunks(edits []edit) [][]edit {
 			e.Same = tail
 		case last:
 			e.Same = head
-		case len(head)+len(tail) < len(e.Same): // with the marks of what is left out it would be longer
+		case len(head)+len(tail) < len(e.Same): // otherwise the ellipses would take more space than the text that they replace
 			all = append(all, append(hunk, edit{Same: head}))
 			hunk, e.Same = nil, tail
 		}
@@ -290,7 +290,7 @@ func hunks(edits []edit) [][]edit {
 	return append(all, hunk)
 }
 
-// firstWords is the beginning of a text, with … for the rest.
+// firstWords returns the beginning of a text, with … for the rest.
 func firstWords(text string) string {
 	short := diag.Truncate(text, aroundText)
 	if at := strings.LastIndexByte(short, ' '); len(short) != len(text) && at > 0 {
@@ -299,7 +299,7 @@ func firstWords(text string) string {
 	return short
 }
 
-// lastWords is the end of a text, with … for the rest.
+// lastWords returns the end of a text, with … for the rest.
 func lastWords(text string) string {
 	characters := []rune(text)
 	if len(characters) < aroundText {
@@ -312,7 +312,7 @@ func lastWords(text string) string {
 	return "…" + short
 }
 
-// cut shortens a text, and says how long it is.
+// cut returns a text with at most `most` characters. A shortened text ends with its full length.
 func cut(text string, most int) string {
 	if short := diag.Truncate(text, most); len(short) != len(text) {
 		return short + " (" + diag.Count(utf8.RuneCountInString(text), "character") + ")"

@@ -15,18 +15,18 @@ import (
 	"github.com/planform/planform/internal/planfile"
 )
 
-// View writes to the streams it was given. Its methods may be called at the same time.
+// View writes the output of commands to the streams of its options. Its methods may be called at the same time.
 type View struct {
 	o        Options
 	format   format
-	json     bool // the format is for programs
+	json     bool // the format is JSON
 	out, err palette
 
 	mu   sync.Mutex // held while anything is written
-	live *Progress  // that holds the last line of the terminal; nil = none
+	live *Progress  // its line is the last line of the terminal; nil = none
 }
 
-// New makes a View.
+// New returns a View with the given options.
 func New(o Options) *View {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -42,7 +42,7 @@ func New(o Options) *View {
 	return v
 }
 
-// target is one of the two streams that are written to.
+// target is an output stream: standard output or standard error.
 type target int
 
 const (
@@ -50,13 +50,13 @@ const (
 	stderr
 )
 
-// printer writes to one stream. Its first error ends the output and is returned by print.
+// printer writes to one stream. After its first error it writes nothing more, and [View.print] returns the error.
 type printer struct {
 	w *bufio.Writer
 	palette
 
 	whole   bool // texts are shown whole
-	columns int  // of the terminal that lines are broken for; 0 = they are not
+	columns int  // width at which lines are broken; 0 = lines are not broken
 }
 
 func (p *printer) print(parts ...string) {
@@ -72,7 +72,7 @@ func (p *printer) line(parts ...string) {
 	p.print(append(parts, "\n")...)
 }
 
-// print lets fn write to a stream, undisturbed by others and by the progress line.
+// print calls fn with a printer for a stream. It holds the mutex and hides the progress line meanwhile.
 func (v *View) print(to target, fn func(p *printer)) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,7 +83,8 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	return p.w.Flush()
 }
 
-// show prints what a command was asked for, through the pager if it is longer than the terminal, and reports whether it is.
+// show prints the output of fn on standard output. long reports whether the output is longer than the terminal. Long output
+// goes through the pager, if there is one.
 func (v *View) show(fn func(p *printer)) (long bool, err error) {
 	var failed error
 	err = v.print(stdout, func(p *printer) {
@@ -105,6 +106,7 @@ func (v *View) show(fn func(p *printer)) (long bool, err error) {
 	return long, cmp.Or(failed, err)
 }
 
+// printer returns a printer for a stream.
 func (v *View) printer(to target) *printer {
 	p, terminal := &printer{w: bufio.NewWriter(v.o.Out), palette: v.out, whole: v.o.Extent == Full}, v.o.OutTTY
 	if to == stderr {
@@ -116,13 +118,14 @@ func (v *View) printer(to target) *printer {
 	return p
 }
 
-// printError is print to standard error, where nobody can be told that it failed.
+// printError prints to standard error. It ignores errors, because no other stream could show them.
 func (v *View) printError(fn func(p *printer)) { _ = v.print(stderr, fn) }
 
-// Stderr is standard error for other writers, such as logs: they write whole lines
-// and do not tear the progress line.
+// Stderr returns standard error for other writers, such as logs, which must write whole lines.
+// The progress line is hidden during each write.
 func (v *View) Stderr() io.Writer { return lineWriter{v} }
 
+// lineWriter writes to standard error, with the progress line hidden.
 type lineWriter struct{ v *View }
 
 func (l lineWriter) Write(b []byte) (int, error) {
@@ -133,7 +136,7 @@ func (l lineWriter) Write(b []byte) (int, error) {
 	return l.v.o.Err.Write(b)
 }
 
-// Notef says something in one line on standard error.
+// Notef shows a note in one line on standard error.
 func (v *View) Notef(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
 	v.printError(func(p *printer) {
@@ -145,7 +148,7 @@ func (v *View) Notef(format string, args ...any) {
 	})
 }
 
-// Lines shows lines of text on standard output, as they are but for what is not safe.
+// Lines shows lines of text on standard output. It makes them safe ([Safe]) and does not break them.
 func (v *View) Lines(lines ...string) error {
 	return v.print(stdout, func(p *printer) {
 		for _, l := range lines {
@@ -154,11 +157,12 @@ func (v *View) Lines(lines ...string) error {
 	})
 }
 
-// ErrNoTerminal means that a question cannot be asked because nobody is there to answer.
+// ErrNoTerminal means that a question cannot be asked, because there is no terminal to answer on.
 var ErrNoTerminal = errors.New("there is no terminal to ask on")
 
-// Confirm asks on the terminal whether to go ahead with a plan, below its counts if they are not in sight. "y" is yes, unless something
-// is deleted: then only "yes" is. The end of the input is no. Without a terminal it returns an error wrapping [ErrNoTerminal].
+// Confirm asks on the terminal whether to go ahead with a plan. If the terminal does not show the plan's counts, it shows them first.
+// "y" means yes, but if the plan deletes something, only "yes" does. The end of the input means no.
+// Without a terminal it returns an error wrapping [ErrNoTerminal].
 func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 	ask, asked := v.printError, `"y"`
 	if d.Summary.Delete > 0 {
@@ -175,7 +179,7 @@ func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", ErrNoTerminal, err)
 		}
-		defer terminal.Close() //nolint:errcheck // what it shows is flushed
+		defer terminal.Close() //nolint:errcheck // all texts are already flushed
 		ask = func(fn func(p *printer)) {
 			p := &printer{w: bufio.NewWriter(terminal), palette: newPalette(false), columns: v.o.Width}
 			fn(p)
@@ -201,7 +205,7 @@ func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 	return answer == "yes" || d.Summary.Delete == 0 && slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), nil
 }
 
-// readLine reads up to a line end and nothing after it, which is not ours.
+// readLine reads one line. It reads byte by byte, because the input after the line end is not for this question.
 func readLine(r io.Reader) (string, error) {
 	const longest = 1024
 	var line []byte

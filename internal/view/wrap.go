@@ -8,16 +8,16 @@ import (
 )
 
 var (
-	// of a field, a check, and what has a sign
+	// beginnings matches the beginning of a line before its text: a field's name, a check's status and name, or a sign.
 	beginnings = regexp.MustCompile(`^(    [^ :]+: +|(ok|warning|problem)  +\S+( \S+)*  +| +([-+~]|-?->) )`)
-	// that switch colours; nothing else in a safe text begins so
+	// sequences matches the escape sequences of colours, the only escape sequences in a safe text.
 	sequences = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	// a switch of colours, spaces, or what stands between them
+	// tokensOfLine matches an escape sequence, a run of spaces, or a word.
 	tokensOfLine = regexp.MustCompile(`\x1b\[[0-9;]*m| +|[^ \x1b]+`)
 )
 
-// wrapped breaks a line that is wider than the terminal, between words or after a wide character. A word that no line holds, such as
-// an address, is broken after a slash, or where the line ends.
+// wrapped breaks a text that is wider than the terminal into lines, between words or beside a wide character. A word that is wider
+// than a line, such as an address, is broken after a slash or at the end of the line.
 func wrapped(text string, columns int) string {
 	if len(text) <= columns {
 		return text
@@ -25,7 +25,7 @@ func wrapped(text string, columns int) string {
 	indent := hanging(sequences.ReplaceAllString(text, ""), columns)
 	var b strings.Builder
 	at, color := 0, ""
-	gap, between := 0, "" // spaces before the next word, and those with switches of colours
+	gap, between := 0, "" // columns of the spaces before the next word, and the spaces with escape sequences
 	tokens := tokensOfLine.FindAllString(text, -1)
 	for i, token := range tokens {
 		switch {
@@ -65,7 +65,7 @@ func wrapped(text string, columns int) string {
 	return b.String() + between
 }
 
-// hanging is the column in which the rest of a line goes on.
+// hanging returns the indent of the further lines of a broken line.
 func hanging(text string, columns int) int {
 	if beginning := beginnings.FindString(text); beginning != "" && len(beginning) < columns/2 {
 		return len(beginning)
@@ -76,7 +76,7 @@ func hanging(text string, columns int) int {
 	return min(4, columns/2)
 }
 
-// wordWidth returns the width of the word that a list of tokens begins with.
+// wordWidth returns the width of the word at the beginning of a list of tokens.
 func wordWidth(tokens []string) (columns int) {
 	for _, token := range tokens {
 		if token[0] == ' ' {
@@ -89,8 +89,8 @@ func wordWidth(tokens []string) (columns int) {
 	return columns
 }
 
-// partsOf returns the parts of a word that can stand on lines of their own, none of them wider than a line: each wide character is
-// one, and in a word that no line holds, what ends with a slash.
+// partsOf returns the parts of a word between which a line may be broken. No part is wider than a line. A wide character is
+// a part, and a word that is wider than a line is also split after each slash.
 func partsOf(word string, columns int) (parts []string) {
 	if len(word) <= columns {
 		return []string{word}

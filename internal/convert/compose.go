@@ -48,6 +48,7 @@ type composer struct {
 	named    written             // by the mapping: names of the source, and what becomes of them
 	wrote    written             // of projects
 	booked   written             // of the item that is booked
+	sources  itemFields          // of the same item
 	partners map[string][]*Issue // by project and key of an issue: the others of its relations
 }
 

@@ -336,11 +336,8 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 		texts = append(texts, c.person(p.ID))
 	}
 	if role == OfField {
-		for _, f := range i.Fields {
-			if f.Source != h.Of.Name && f.Name != h.Of.Name && f.Value != h.Text {
-				continue
-			}
-			if _, value, ok := c.measure(f); ok {
+		for _, f := range c.sources.measured {
+			if _, value, ok := c.measure(f); ok && (f.Source == h.Of.Name || f.Name == h.Of.Name || f.Value == h.Text) {
 				texts = append(texts, fmt.Sprint(value)) // as the number that it became
 			}
 		}
@@ -422,19 +419,38 @@ func (c *composer) leftOut(i *Issue, h Held) bool {
 		t, _ := m.Types.Find(i.Type)
 		return t.Skip
 	case OfField:
-		return c.fieldLeftOut(i, h.Of.Name)
+		return c.fieldLeftOut(h.Of.Name)
 	}
 	return false
 }
 
+// itemFields holds the fields of the item whose values are booked.
+type itemFields struct {
+	bySource map[string]Field // the first field of each source
+	measured []Field          // those that become numbers of the item
+}
+
+// indexFields returns the fields of an issue by what their values are looked up with.
+func (c *composer) indexFields(i *Issue) itemFields {
+	index := itemFields{bySource: make(map[string]Field, len(i.Fields))}
+	for _, f := range i.Fields {
+		if _, has := index.bySource[f.Source]; !has {
+			index.bySource[f.Source] = f
+		}
+		if _, _, ok := c.measure(f); ok {
+			index.measured = append(index.measured, f)
+		}
+	}
+	return index
+}
+
 // fieldLeftOut reports whether the mapping leaves a field out.
-func (c *composer) fieldLeftOut(i *Issue, name string) bool {
+func (c *composer) fieldLeftOut(name string) bool {
 	for ; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
-		n := slices.IndexFunc(i.Fields, func(f Field) bool { return f.Source == name })
-		if n < 0 {
+		f, found := c.sources.bySource[name]
+		if !found {
 			continue
 		}
-		f := i.Fields[n]
 		_, custom := c.mapping.Custom.Find(f.Name)
 		_, _, measured := c.measure(f)
 		return !custom && !measured && !c.asText(f)
@@ -486,6 +502,7 @@ func (c *composer) account(at place, m manifest.Map, g *groups) {
 		item.add(strings.Join(row, " "), inFields)
 	}
 	c.attached.booked = len(c.attached.rows)
+	c.sources = c.indexFields(i)
 	for _, h := range i.Held {
 		c.book(i, h, c.fate(i, h, item))
 	}

@@ -17,7 +17,7 @@ type Result struct {
 	Findings diag.List
 }
 
-// World holds what was read of a workspace, and what the stages that read made of it.
+// World holds the answers that were read from a workspace, and the results of the stages that read.
 type World struct {
 	analysis
 
@@ -33,7 +33,8 @@ type World struct {
 	divergences *divergences
 }
 
-// Load reads what a plan depends on, level by level: workspace, projects, what is in them. An error is a read that failed.
+// Load reads everything that a plan depends on, level by level: workspace, projects, contents of projects. It returns an error if a read
+// failed.
 func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
 	for {
 		service := newLoader(ctx, &in, reader)
@@ -129,7 +130,7 @@ func (p *Plan) count(in *Input) {
 	p.Summary.Reads = len(in.Observed)
 }
 
-// dialects are those of the rows of the reads, by kind.
+// dialects returns the dialect of each kind, as the rows of the answers show it.
 func dialects(observed Observed) map[string]resource.Dialect {
 	found := map[string]resource.Dialect{}
 	for read, a := range observed {

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// ordering says what waits for what.
+// ordering is the stage that finds the dependencies between steps and puts the steps into order.
 type ordering struct {
 	analysis
 
@@ -20,7 +20,7 @@ type ordering struct {
 	plan    *Plan
 }
 
-// order puts all steps into the order of the plan. It reports whether there is one.
+// order puts all steps into the order of the plan. It reports false if the steps have a cycle.
 func (or *ordering) order(pruning *pruning) bool {
 	or.awaitPrerequisites()
 	or.awaitDefaults()
@@ -68,8 +68,8 @@ func (or *ordering) order(pruning *pruning) bool {
 	return true
 }
 
-// order leaves steps in their order, but puts what a step waits for, where its turn comes
-// later, just before the step. Steps that wait for each other cannot be ordered.
+// order keeps the order of steps, but moves a later step that a step waits for just before that step. If steps wait for each other, it
+// returns the first cycle.
 func order(steps []*Step) (ordered, cycle []*Step) {
 	for i, s := range steps {
 		s.Index = StepID(i)
@@ -89,7 +89,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 	return ordered, cycle
 }
 
-// link finds the steps that create what steps wait for.
+// link replaces the objects that steps wait for by the steps that create these objects. It reports false if an object has no step.
 func (or *ordering) link(list []*Step) bool {
 	for _, s := range list {
 		for _, l := range []struct {
@@ -109,7 +109,7 @@ func (or *ordering) link(list []*Step) bool {
 	return true
 }
 
-// prerequisites are the steps that a step waits for, in the order of the plan.
+// prerequisites returns the steps that a step waits for, in the order of the plan.
 func (s *Step) prerequisites() []*Step {
 	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
 	slices.SortFunc(s.needs, byIndex)
@@ -131,7 +131,8 @@ func indexes(steps []*Step) []StepID {
 
 const breakCycle = "remove one of these references"
 
-// orderSwitches lets a feature be switched on before what needs it is made, and off when all of that is as it should be.
+// orderSwitches makes creates wait until the features that they need are switched on. It makes a switching off wait for all steps of
+// objects that need the feature.
 func (or *ordering) orderSwitches() {
 	updates := map[*resource.Object][]*Step{}
 	for _, s := range or.steps.all() {
@@ -163,7 +164,7 @@ func (or *ordering) orderSwitches() {
 	}
 }
 
-// awaitPrerequisites makes steps that name people wait for those that bring them in.
+// awaitPrerequisites makes steps that name people wait for the steps that add these people as members.
 func (or *ordering) awaitPrerequisites() {
 	if len(or.members.prerequisites) == 0 {
 		return
@@ -181,8 +182,8 @@ func (or *ordering) awaitPrerequisites() {
 	}
 }
 
-// awaitPrerequisite makes a step wait for the one that adds the user a field refers to. A
-// create cannot wait for members of what it creates.
+// awaitPrerequisite makes a step wait for the step that adds the user whom a field names as a member. The create of a container cannot
+// wait for the container's own members.
 func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by objectID, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
 	container := or.objects.ancestor(by, or.objects.kind(via.Membership.Container))
@@ -194,8 +195,8 @@ func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by obje
 	}
 }
 
-// awaitWorkspaceTypes makes steps about what names an object of the workspace, such as a type, wait until its project has taken that,
-// and until that has its properties.
+// awaitWorkspaceTypes makes steps of objects that name an object of the workspace, such as a work item type, wait for two membership
+// steps: their project takes the type, and the type takes its properties.
 func (or *ordering) awaitWorkspaceTypes() {
 	var takes []*Step
 	about := map[*resource.Object][]*Step{}
@@ -229,10 +230,10 @@ func (or *ordering) awaitWorkspaceTypes() {
 	}
 }
 
-// awaitDefaults makes creates wait for the step that sets the default which the service gives
-// them where the manifest names nothing, and for that default to be a member.
+// awaitDefaults makes creates wait for the step that sets a default which the service gives to fields that the manifest leaves out, and
+// for the step that adds a default user as a member.
 func (or *ordering) awaitDefaults() {
-	defaultSteps := map[scope][]*Step{} // that make something the default of its parent, or no more
+	defaultSteps := map[scope][]*Step{} // steps that set or clear the flag of the default in a parent
 	for i := range or.objects.count() {
 		step, f := or.steps.of[i], &or.objects.states[i]
 		if step == nil || !slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
@@ -264,7 +265,7 @@ func (or *ordering) awaitDefaults() {
 	}
 }
 
-// stepsByObject lists the steps about an object that can be closed, and about its members.
+// stepsByObject lists the steps of each object that can be closed, and of its members.
 func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
 	for _, s := range or.steps.all() {
@@ -279,7 +280,7 @@ func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
 	return about
 }
 
-// orderClosing makes the last day of an object wait for its members: a closed one takes none.
+// orderClosing makes the update that sets an object's last day wait for its membership steps, because a closed object takes no members.
 func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	for i := range or.objects.count() {
 		o, closes := or.in.Desired[i], or.objects.states[i].info.kind.ClosedAfter
@@ -298,8 +299,8 @@ func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	}
 }
 
-// stepsAroundArchived lists the steps about each object that is archived or brought back, about what
-// is in it, and about what names it.
+// stepsAroundArchived lists, for each object that is archived or restored, the steps of the object, of its contents and members, and of
+// objects that name it.
 func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 	around := make(map[*resource.Object][]*Step, len(or.changes.archiveSteps))
 	for _, s := range or.changes.archiveSteps {
@@ -334,8 +335,8 @@ func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 	return around
 }
 
-// orderArchives lets objects be archived when whatever else is done to them has succeeded,
-// since they are left alone then, and be brought back before.
+// orderArchives makes an archiving wait for all other steps that involve its object, because an archived object takes no changes.
+// It makes these steps wait for a restoring.
 func (or *ordering) orderArchives() {
 	about := or.stepsAroundArchived()
 	for _, archiving := range or.changes.archiveSteps {
@@ -351,8 +352,8 @@ func (or *ordering) orderArchives() {
 	}
 }
 
-// sequence lets objects of one kind in one place be created one after the other: the
-// service numbers them as they come, or sorts them by that.
+// sequence numbers the creates of one kind in one parent, so that they run one after the other: the service numbers or sorts objects as
+// they arrive.
 func (or *ordering) sequence() {
 	if or.in.AnyOrder {
 		return

@@ -39,8 +39,8 @@ type Plan struct {
 	ExtraMembers []ExtraMember
 	// StateChanges lists the records that apply changes in the state before the first step.
 	StateChanges []StateChange
-	// Seen lists records to update without counting a change: the object was written in a batch and the record now has the
-	// values that the service shows, or the manifest has taken over a change that somebody made on the service.
+	// Seen lists records that apply updates without counting a change, because they lack values or members that the service shows.
+	// Examples are a text that was sent in a batch, and a change on the service that the manifest has taken over.
 	Seen []StateChange
 	// Sources holds the manifests of each object for which the state names other manifests. Apply records them without
 	// counting a change.

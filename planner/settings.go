@@ -21,9 +21,9 @@ type Settings struct {
 	DeleteChanged bool `json:"delete_changed,omitempty"`
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool `json:"adopt_by_name,omitempty"`
-	// TakeOver makes objects of other owners the manifest's, if the manifest names them.
+	// TakeOver transfers objects that the manifest names from other owners to its owner.
 	TakeOver bool `json:"take_over,omitempty"`
-	// MarkAdopted puts the mark of the owner on objects that planform only found and that bear none.
+	// MarkAdopted puts the owner's mark on adopted objects that have no mark.
 	MarkAdopted bool `json:"mark_adopted,omitempty"`
 	// Invite invites people to the workspace if the manifest gives their e-mail address.
 	Invite bool `json:"invite,omitempty"`

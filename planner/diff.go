@@ -50,7 +50,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	return d.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
 }
 
-// unseenChange returns the change of a field that the service does not show. The value before is the one that was applied last.
+// unseenChange returns the change of a field that the service does not show. The value before the change is the last applied value.
 func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
 	c := change(v, NotRefreshed)
 	if applied != "" && !strings.HasPrefix(applied, "sha256:") {

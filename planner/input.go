@@ -198,7 +198,7 @@ type Answer struct {
 	Unread map[string]int
 }
 
-// onDrift returns the policy for fields of the object that somebody changed: the object's own, else that of the run.
+// onDrift returns the policy for fields of the object that somebody changed: the policy of the object, else of the run.
 func (in *Input) onDrift(o *resource.Object) OnDrift {
 	if o.Policy != nil && o.Policy.OnDrift != "" {
 		return OnDrift(o.Policy.OnDrift)

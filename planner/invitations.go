@@ -7,8 +7,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// invitations returns an invitation for each person whom the manifest names by e-mail address and who is not in the workspace. An existing
-// invitation is recognised by the address.
+// invitations returns an invitation for each e-mail address in the manifest that no member of the workspace has. An existing invitation is
+// recognised by the address.
 func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
 	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
 	if !ok || !slices.ContainsFunc(in.Desired, in.mayInvite) {

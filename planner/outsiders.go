@@ -6,8 +6,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// nonMembers is the stage that finds people whom fields name although they are no members of the project, or have too low a role. The
-// service drops such people without an error, so planform reports them and does not send them.
+// nonMembers is the stage that finds people in fields who are no members of the project, or have too low a role. The service drops such
+// people without an error, so planform reports them and does not send them.
 type nonMembers struct {
 	analysis
 

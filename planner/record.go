@@ -64,7 +64,7 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
-// forgetIntent drops the intent of a record, and what was applied last of the fields that the announced request may have written.
+// forgetIntent drops the intent of a record, and the last applied values of the fields that the announced request may have written.
 func (r *Record) forgetIntent() {
 	was := *r
 	if r.PendingIntent = nil; was.PendingIntent.creates() {

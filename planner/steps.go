@@ -88,8 +88,8 @@ func (st *steps) referenced(i objectID, values []*resource.Value) (objects []obj
 	return objects
 }
 
-// parentDefault returns the ID of the user whom the service puts from the parent into a field that a create leaves empty. by is the step
-// that writes this default to the parent, or nil.
+// parentDefault returns the ID of the user that the service takes from the parent if a create leaves the field empty. by is the step that
+// writes this default to the parent, or nil.
 func (st *steps) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
 	if field.ParentDefault == "" || f.parent == noObject {
 		return "", nil

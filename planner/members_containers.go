@@ -12,7 +12,8 @@ type listedContainer struct {
 	list      memberList
 }
 
-// containersIn reads the members of each container that a field can name within a parent. why says why they are not read.
+// containersIn reads the members of each container that a field can name within a parent. If ok is false, why is the reason why the members
+// were not read.
 func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
 	op, offered := me.objects.op(t.membership, resource.ListMembers)
 	if !offered || t.to.list == nil {
@@ -20,7 +21,7 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	}
 	l, st := me.snapshot.list(t.to, within)
 	if st != exists {
-		return nil, gapReason{}, st == unsupported // and nothing is in any
+		return nil, gapReason{}, st == unsupported // without containers, no object is in one
 	}
 	reads := make([]Read, len(l.rows))
 	unread := 0
@@ -51,8 +52,8 @@ func (me *memberships) paramsOf(via *resource.Kind, within objectID, id string) 
 	return params
 }
 
-// container describes a container that the service lists. If the manifest does not list it, its address has its name, or its ID if other
-// containers have that name.
+// container returns the Container of a row. If the manifest does not list it, the key in its address is its name, or its ID if the name is
+// not unique.
 func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
 	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
 		return me.objects.asContainer(at)
@@ -67,7 +68,7 @@ func (me *memberships) container(t *refField, within objectID, row resource.Row)
 	return me.unlistedContainer(t, within, row.ID(), key)
 }
 
-// unlistedContainer describes a container that the manifest does not list.
+// unlistedContainer returns the Container of a container that the manifest does not list.
 func (me *memberships) unlistedContainer(t *refField, within objectID, id, key string) Container {
 	c := Container{ID: id}
 	if within != noObject {
@@ -78,7 +79,7 @@ func (me *memberships) unlistedContainer(t *refField, within objectID, id, key s
 	return c
 }
 
-// asContainer describes an object of the manifest as a container.
+// asContainer returns the Container of an object of the manifest.
 func (ob *objects) asContainer(i objectID) Container {
 	o := ob.in.Desired[i]
 	return Container{Address: o.Address, Object: o, ID: ob.states[i].id, Within: o.Parent}

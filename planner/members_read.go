@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// readMembers reads the members of a container, if an edge may depend on it, and what else decides about new members.
+// readMembers reads the members of a container, if a decision about an edge may need them, and the other data about new members.
 func (me *memberships) readMembers(s *memberSet) {
 	mayBeIn := func(e *member) bool { return e.id != "" && !e.declaredByInverse }
 	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || me.objects.states[s.object].presence == exists) {
@@ -26,7 +26,7 @@ func (me *memberships) readMembers(s *memberSet) {
 	me.findOtherRelations(s)
 }
 
-// whyNotRead returns why the wanted members of a container are taken from the state.
+// whyNotRead returns the reason why the wanted members of a container are compared with the state only, if any.
 func (me *memberships) whyNotRead(s *memberSet) gapReason {
 	_, offered := me.objects.op(s.kind, resource.ListMembers)
 	_, hasPrior := s.recorded()
@@ -43,8 +43,8 @@ func (me *memberships) whyNotRead(s *memberSet) gapReason {
 	return gapReason{}
 }
 
-// findOtherRelations finds members that have another relation to the object already: the service keeps one relation between two objects,
-// and ignores a second without an error.
+// findOtherRelations finds members that already have another relation to the object. The service keeps one relation between two objects, and
+// ignores a second one without an error.
 func (me *memberships) findOtherRelations(s *memberSet) {
 	if s.kind.Membership.Inverse == "" || !s.hasList {
 		return
@@ -54,9 +54,9 @@ func (me *memberships) findOtherRelations(s *memberSet) {
 		m := other.Membership
 		op, offered := me.objects.op(other, resource.ListMembers)
 		if other == s.kind || m.Inverse == "" || m.Container != s.kind.Membership.Container || !offered || op.Path != own.Path {
-			continue // of custom relations there is one beside these
+			continue // custom relations do not exclude these
 		}
-		var list memberList // the same answer tells all of them
+		var list memberList // one answer has the relations of all kinds
 		for _, e := range s.wanted {
 			if e.id == "" || s.isIn(e) {
 				continue
@@ -71,7 +71,8 @@ func (me *memberships) findOtherRelations(s *memberSet) {
 	}
 }
 
-// rowOf returns the row that shows a wanted member, in the words of the manifest: of several relations to one object the wanted one.
+// rowOf returns the row that shows a wanted member, in the words of the manifest. If the member has several relations to the object, it
+// returns the row of the wanted relation.
 func (me *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	rows, a := s.list.rows[e.id], s.kind.Membership.Attribute
 	switch {
@@ -84,7 +85,7 @@ func (me *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	return me.words.inWords(a, rows[max(wanted, 0)])
 }
 
-// shownAttribute returns the attribute of a wanted member, as far as the service shows it.
+// shownAttribute returns the attribute of a wanted member on the service, or "".
 func (me *memberships) shownAttribute(s *memberSet, e *member) string {
 	if s.kind.Membership.Attribute == nil {
 		return ""
@@ -92,7 +93,8 @@ func (me *memberships) shownAttribute(s *memberSet, e *member) string {
 	return s.kind.Membership.Attribute.Shown(me.rowOf(s, e))
 }
 
-// readOwnAttributes reads what the members have themselves, if some that the manifest says nothing of may be new.
+// readOwnAttributes reads the attributes that members have outside the container, such as roles in the workspace. New members for which the
+// manifest gives no attribute may depend on them.
 func (me *memberships) readOwnAttributes(s *memberSet) {
 	if s.kind.Membership.Attribute != nil && me.in.API.Wide() &&
 		slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute == "" && !s.isIn(e) }) {
@@ -115,8 +117,8 @@ func (me *memberships) newAttribute(s *memberSet, e *member) string {
 	return cmp.Or(e.attribute, a.DefaultFor(own))
 }
 
-// findSelf asks who the credential belongs to if somebody may get another role. The service makes this user an admin of each project
-// that they create; API v2 shows and changes that role.
+// findSelf reads the credential's own user if a member may get another role. The service makes this user an admin of each project that they
+// create; API v2 shows and changes that role.
 func (me *memberships) findSelf(s *memberSet) {
 	a := s.kind.Membership.Attribute
 	if a == nil || len(a.Values) == 0 || s.object == noObject {

@@ -5,7 +5,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// memberships holds the edges between containers and members that the manifest wants, and what its fields say of other edges.
+// memberships is the stage that gathers the edges that the manifest wants, and the wishes of its fields about other edges.
 type memberships struct {
 	analysis
 
@@ -21,7 +21,7 @@ type memberships struct {
 	manyRelations bool        // reading the relations takes too many requests
 }
 
-// fieldWish holds what a field says of the edges that it does not name.
+// fieldWish holds the wish of a field about edges that it does not name.
 type fieldWish struct {
 	wish wish
 	by   declaration
@@ -30,33 +30,33 @@ type fieldWish struct {
 // memberSet holds the edges of one container.
 type memberSet struct {
 	kind      *resource.Kind // the membership
-	field     *refField      // that declares the wanted edges; nil = there are none
-	object    objectID       // the container; none = the manifest does not list it
+	field     *refField      // the field that declares the wanted edges; nil = there are none
+	object    objectID       // the container; noObject = the manifest does not list it
 	isNew     bool           // the run creates the container
 	container Container
-	name      string            // by which the manifest names a container that it does not list
+	name      string            // the manifest's name for a container that it does not list
 	params    map[string]string // path parameters of requests about the members; nil = an ID is not known
 	record    *memberRecord
 
 	wanted   []*member
-	unwanted []*member // those that would end if the service showed them
+	unwanted []*member // edges that would end if the service showed them
 
 	list      memberList
-	hasList   bool      // the list tells about the wanted edges
-	gap       gapReason // why not
-	self      string    // ID of the credential's own user, if somebody may get less than the most
-	forgotten []string  // members that the state is to forget, since they are not in the container any more
-	stuck     bool      // this edition cannot take members out
+	hasList   bool      // the list shows the wanted edges
+	gap       gapReason // the reason why hasList is false
+	self      string    // ID of the credential's own user, if a member may get another role
+	forgotten []string  // members that the state drops, because they are not in the container any more
+	stuck     bool      // this edition cannot remove members
 }
 
 // member is one edge of a member set.
 type member struct {
 	id                string      // "" = the run creates the member
-	object            objectID    // none = the manifest does not list the member
-	by, also          declaration // that wants or excludes the edge; also is the one of the other object of a relation
-	attribute         string      // that is wanted; "" = it is not managed
+	object            objectID    // noObject = the manifest does not list the member
+	by, also          declaration // by wants or excludes the edge; also is the declaration of a relation's other object
+	attribute         string      // the wanted attribute; "" = it is not managed
 	other             string      // another relation to the object that excludes this one
-	replaces          []edge      // that relation, from both sides, if the run may take it back
+	replaces          []edge      // that other relation, from both sides, if the run may remove it
 	declaredByInverse bool        // the other object lists the relation, see [resource.Membership.Inverse]
 	wish              wish
 	verdict           verdict
@@ -97,7 +97,7 @@ func gatherMembers(refs *references, records *memberRecords) *memberships {
 	return me
 }
 
-// countRelations notes whether relations, which are read item by item, take too many requests, see [objects.findExpensive].
+// countRelations sets manyRelations if reading the relations, item by item, takes too many requests, see [objects.findExpensive].
 func (me *memberships) countRelations() {
 	reads := map[objectID]bool{}
 	for _, s := range me.sets {
@@ -108,12 +108,12 @@ func (me *memberships) countRelations() {
 	me.manyRelations = !me.in.RefreshAll && len(me.in.Prior) > maxSingleReads && len(reads) > maxSingleReads
 }
 
-// ignored reports whether the members that a field declares are people's: what declares them exists.
+// ignored reports whether the manifest leaves the memberships of a field to people: the object exists and ignores changes of the field.
 func ignored(r analysis, n reference) bool {
 	return r.objects.states[n.by].presence == exists && r.in.Desired[n.by].Ignores(n.value.Field)
 }
 
-// addFieldWish notes what a field says of the edges that it does not name.
+// addFieldWish records the wish of a field about the edges that it does not name.
 func (me *memberships) addFieldWish(n reference) {
 	f, m, of := &me.objects.states[n.by], n.field.membership.Membership, edge{kind: n.field.membership.Name}
 	if f.foreign || f.presence != exists {
@@ -143,7 +143,7 @@ func (me *memberships) addFieldWish(n reference) {
 	me.wishes[of] = w
 }
 
-// addFromContainer adds the members that a container's field lists, each once. related holds the relations that were listed before, by the
+// addFromContainer adds the members that a container's field lists, each once. related holds the relations that were added before, by the
 // addresses of both objects.
 func (me *memberships) addFromContainer(related map[edge]*member, n reference) {
 	s, a := me.addSet(n.field, n.by), n.field.membership.Membership.Attribute
@@ -164,7 +164,7 @@ func (me *memberships) addFromContainer(related map[edge]*member, n reference) {
 		case before == nil:
 			first[key] = e
 			me.pairRelation(related, s, e)
-			if defines { // a step may need it
+			if defines { // a step may need the definition
 				me.words.definitionOf(a.Words, ref.Attribute)
 			}
 		case defines && before.by.ref.Attribute != ref.Attribute:
@@ -177,7 +177,7 @@ func (me *memberships) addFromContainer(related map[edge]*member, n reference) {
 	}
 }
 
-// mergeAttributes reports a member who is listed with two attributes.
+// mergeAttributes merges two listings of a member. It reports a member who is listed with two attributes.
 func (me *memberships) mergeAttributes(s *memberSet, first, again *member) {
 	a := s.kind.Membership.Attribute
 	switch {
@@ -191,7 +191,7 @@ func (me *memberships) mergeAttributes(s *memberSet, first, again *member) {
 	}
 }
 
-// pairRelation marks a relation that the other object has declared before.
+// pairRelation marks a relation that the other object declared before, so that only one of them makes a step.
 func (me *memberships) pairRelation(related map[edge]*member, s *memberSet, e *member) {
 	inverse, a := s.kind.Membership.Inverse, s.kind.Membership.Attribute
 	if inverse == "" || e.object == noObject {
@@ -252,8 +252,8 @@ func (me *memberships) setOf(via *resource.Kind, container objectID) *memberSet 
 	return s
 }
 
-// nameContainer describes a container that the manifest does not list. People who write its name see the name, the least if there are
-// several.
+// nameContainer sets the Container of a set for a container that the manifest does not list. Its address has the name in the manifest, the
+// alphabetically first if there are several.
 func (me *memberships) nameContainer(s *memberSet, by objectID, ref *resource.Reference, id string) {
 	text := id
 	switch {
@@ -267,7 +267,7 @@ func (me *memberships) nameContainer(s *memberSet, by objectID, ref *resource.Re
 	s.params, s.record = me.paramsOf(s.kind, within, id), me.records.recordOf(s.kind, s.container.Address)
 }
 
-// sourcesOf lists the manifests that have the members of a container.
+// sourcesOf returns the manifests that declare the wanted members of a container.
 func (me *memberships) sourcesOf(s *memberSet) []string {
 	if m := s.kind.Membership; m.On == m.Container {
 		return me.in.Desired[s.object].Files
@@ -279,7 +279,7 @@ func (me *memberships) sourcesOf(s *memberSet) []string {
 	return files
 }
 
-// isIn reports whether a wanted member is in the container, as far as is known.
+// isIn reports whether a wanted member is in the container, by the list if it was read, else by the state.
 func (s *memberSet) isIn(e *member) bool {
 	switch {
 	case e.declaredByInverse:
@@ -291,7 +291,7 @@ func (s *memberSet) isIn(e *member) bool {
 	return !s.record.isOpen() && e.id != "" && prior.has(e.id)
 }
 
-// recorded returns what the state has of the members. A record of another container, which had the address before, does not count.
+// recorded returns the state's member record. A record of another container, which had the address before, does not count.
 func (s *memberSet) recorded() (prior *Record, known bool) {
 	r := s.record
 	if s.isNew || r.kind == nil || r.record.ID != "" && r.record.ID != s.container.ID {

@@ -10,13 +10,13 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// presence finds out whether the service still has an orphan: its list, a read by its ID, the archived objects and its mark tell, in this
-// order. The cause says why an orphan is blocked.
+// presence finds out whether the service still has an orphan. It looks in the orphan's list, then reads the orphan by ID, then looks in the
+// archive and for the mark. The cause is the reason why an orphan is blocked.
 func (or *orphans) presence(l *orphan) (decision, Cause) {
 	t, withoutKind := l.info, refused("this edition of the service has no "+plural(l.info.kind))
 	list, listed := t.listRead(l.params)
 	_, have := or.in.Observed[list]
-	// If objects can be below others of their kind, the list tells which objects are below this one.
+	// If objects can have children of their own kind, the list is needed to find this orphan's children.
 	if listed && (have || t.get == nil || or.listSizes[list.Path] > 2 || parentField(t.kind) != nil) {
 		if or.service.ask(list).Unsupported {
 			return blocked, withoutKind
@@ -24,7 +24,7 @@ func (or *orphans) presence(l *orphan) (decision, Cause) {
 		if row := or.rowsOf(list)[l.record.ID]; row != nil {
 			l.row = row
 			return toDelete, Cause{}
-		} // a list that changes while its pages are read may leave one out
+		} // a list that changes while its pages are read may miss an object
 	} else if t.get == nil {
 		return blocked, refused("planform cannot check whether it still exists")
 	}
@@ -43,7 +43,7 @@ func (or *orphans) presence(l *orphan) (decision, Cause) {
 	return or.absence(l)
 }
 
-// absence decides about an orphan that neither its list nor a read shows: it is gone, or it or its project is archived.
+// absence decides about an orphan that neither its list nor a read shows. It is gone, or the orphan or its project is archived.
 func (or *orphans) absence(l *orphan) (decision, Cause) {
 	archive := l.info.archived
 	if archive != nil && slices.ContainsFunc(or.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
@@ -63,7 +63,8 @@ func (or *orphans) absence(l *orphan) (decision, Cause) {
 	return vanished, Cause{}
 }
 
-// isUnlisted reports whether the look-up by an orphan's mark shows that it is archived or a draft, or cannot tell.
+// isUnlisted reports whether a look-up by mark shows that an orphan is archived or a draft. It is also true if the look-up was not made or is
+// ambiguous.
 func (or *orphans) isUnlisted(l *orphan) bool {
 	list, listed := l.info.listRead(l.params)
 	if !listed || !l.info.findsExternalIDs() {
@@ -76,11 +77,11 @@ func (or *orphans) isUnlisted(l *orphan) bool {
 	if len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID || a.Rows[0].Hidden() == "" {
 		return false
 	}
-	l.row = a.Rows[0] // it shows which object this one is below
+	l.row = a.Rows[0] // the row has the orphan's parent of its own kind
 	return true
 }
 
-// foreignContents returns the causes that other people made something in an orphan.
+// foreignContents returns a cause for each object in an orphan that other people made or that stays.
 func (or *orphans) foreignContents(l *orphan) (causes []Cause) {
 	for _, child := range resource.Children(l.info.kind.Name) {
 		read, listed := or.objects.kinds[child].listRead(l.params)
@@ -100,8 +101,8 @@ func (or *orphans) foreignContents(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// foreignContent returns the cause that an orphan stays for an object in it. If that is an orphan too, its own causes count. predefined
-// reports whether each object of the orphan's kind has such an object from the start.
+// foreignContent returns the cause why an orphan stays for an object in it, if any. If the object is an orphan, too, its own causes decide.
+// predefined reports whether the service makes such an object for every object of the orphan's kind.
 func (or *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.Row) (c Cause, predefined bool) {
 	id := serviceID{child.Name, row.ID()}
 	what, in := label(child, row)+" in it", or.createdByUs[id]
@@ -123,7 +124,7 @@ func (or *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.
 	}
 }
 
-// hasNone reports whether an orphan is of a type that cannot have objects of a kind in it, such as a text property, which has no options.
+// hasNone reports whether an orphan's type excludes children of a kind. For example, a text property has no options.
 func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	if child.ParentType == "" {
 		return false
@@ -134,7 +135,8 @@ func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	return of != "" && of != child.ParentType
 }
 
-// foreignBelow returns the causes that an object which stays is below an orphan of its own kind: the service deletes both together.
+// foreignBelow returns a cause for each descendant of an orphan's own kind that is to stay, because the service deletes descendants with the
+// orphan.
 func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	field := parentField(l.info.kind)
 	list, listed := l.info.listRead(l.params)
@@ -170,7 +172,7 @@ func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// movesAway reports whether the manifest puts an object that is below another one elsewhere.
+// movesAway reports whether the manifest sets the parent of an object, so that the object leaves the orphan above it.
 func (or *orphans) movesAway(id serviceID, parent *resource.Field) bool {
 	i, wanted := or.objects.owners[id]
 	if wanted {
@@ -179,7 +181,7 @@ func (or *orphans) movesAway(id serviceID, parent *resource.Field) bool {
 	return wanted
 }
 
-// isTracked reports whether some manifest has an object that is no orphan.
+// isTracked reports whether a manifest has an object, or the state has it as more than an orphan that planform did not make.
 func (or *orphans) isTracked(id serviceID) bool {
 	_, wanted := or.objects.owners[id]
 	return wanted || slices.ContainsFunc(or.objects.addressesOf(id), func(a resource.Address) bool {
@@ -187,7 +189,8 @@ func (or *orphans) isTracked(id serviceID) bool {
 	})
 }
 
-// unlistedContents returns the causes that the service counts objects in an orphan that no list shows, such as archived work items.
+// unlistedContents returns a cause for each kind of objects that the service counts in an orphan and no list shows, such as archived work
+// items.
 func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
 	counts := or.countsIn(l.info, l.params)
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -212,12 +215,12 @@ func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// unlisted names objects that the service counts and does not list.
+// unlisted returns a text about objects that the service counts and does not list.
 func unlisted(n int, k *resource.Kind) string {
 	return countOf(n, k) + " that no list shows (archived, or " + oneOr(n, "a draft", "drafts") + ")"
 }
 
-// countsIn returns the numbers of objects that the service counts in one, by its names for them; nil = it counts none.
+// countsIn returns the service's counts of the contents of an object, by the service's names of their kinds; nil = there are no counts.
 func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]int {
 	op, ok := t.kind.Op(resource.Summary, t.api)
 	if !ok {
@@ -231,7 +234,7 @@ func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]in
 	return a.Rows[0].Counts()
 }
 
-// hidden returns how many of the objects that the service counts in one are in no list, and not known to be archived.
+// hidden returns the number of objects that the service counts in a parent, minus those that are listed or known to be archived.
 func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
 	if read, listed := t.listRead(params); listed {
 		if a := or.service.ask(read); a.Unsupported || a.NotFound {
@@ -252,7 +255,7 @@ func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[strin
 	return counted
 }
 
-// rowsOf returns the records of a list by their IDs.
+// rowsOf returns the rows of a list by their IDs.
 func (or *orphans) rowsOf(list Read) map[string]resource.Row {
 	rows, have := or.rows[list]
 	if have {
@@ -267,7 +270,7 @@ func (or *orphans) rowsOf(list Read) map[string]resource.Row {
 	return rows
 }
 
-// listed returns the records of a list by their IDs, if it was read.
+// listed returns the rows of a list by their IDs, or nil if it was not read.
 func (or *orphans) listed(t *kindInfo, params map[string]string) map[string]resource.Row {
 	read, ok := t.listRead(params)
 	if _, have := or.in.Observed[read]; !ok || !have {

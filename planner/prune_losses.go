@@ -13,12 +13,12 @@ import (
 // lostText limits the characters that a plan shows of the text of a deleted object.
 const lostText = 1000
 
-// clockSlack covers the difference between the clocks of the service and of planform's machine, and the time that the service's own workers
-// take after a write.
+// clockSlack allows for the difference between the clocks of the service and of planform's machine, and for the service's background work
+// after a write.
 const clockSlack = time.Minute
 
-// changedByOthers returns the cause that somebody changed an orphan: a field that was applied, a text, date or list that planform never set,
-// or anything else that the service says another user changed.
+// changedByOthers returns a cause if somebody changed an orphan: an applied field, a text, date or list that planform never set, or any other
+// part, if the service shows a later write by another user.
 func (or *orphans) changedByOthers(l *orphan) []Cause {
 	fields, touched, since := or.driftedFields(l), or.touchedByOthers(l), " since the last apply"
 	if len(fields) == 0 && !touched {
@@ -44,7 +44,7 @@ func (or *orphans) changedByOthers(l *orphan) []Cause {
 	return []Cause{ofOthers(text)}
 }
 
-// driftedFields returns the fields of an orphan that differ from what was applied, and those with content that planform never set.
+// driftedFields returns the names of an orphan's fields that differ from the applied values, or have content that planform never set.
 func (or *orphans) driftedFields(l *orphan) []string {
 	row := l.info.kind.InZone(or.shown(l), or.zoneOf(l.record.Address.Parent()))
 	var names []string
@@ -70,8 +70,8 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	return names
 }
 
-// movedFields returns the fields of an orphan that planform never applied and that somebody changed, whatever the login and the time: the
-// activities of a work item tell.
+// movedFields returns the names of an orphan's fields that planform never applied and that a work item's activities show as changed, by any
+// user at any time.
 func (or *orphans) movedFields(l *orphan) (names []string) {
 	k := resource.MustLookup(activity)
 	op, ok := or.objects.op(k, resource.List)
@@ -92,14 +92,14 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		if name := activityField(f.Name); changed[name] && !l.record.mayHaveSent(f.Name) && !f.Virtual &&
-			!l.info.viaMembership(f) { // the lists of members tell about those
+			!l.info.viaMembership(f) { // memberships are checked in the lists of members
 			names, changed[name] = append(names, name), false
 		}
 	}
 	return names
 }
 
-// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read. If no list tells, somebody changed it.
+// lostOnlyDeleted reports the same as [comparer.lostOnlyDeleted], for an orphan. It reads the lists; if none can be read, it reports false.
 func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (told bool) {
 	gone := lost(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {
@@ -117,12 +117,12 @@ func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (t
 	return told
 }
 
-// isContent reports whether people write the field, and a new object has nothing in it.
+// isContent reports whether a field has content by people: a text, a date, or a list that is empty in a new object.
 func isContent(f *resource.Field) bool {
 	return f.Rich() || f.Type == resource.LongText || f.Type == resource.Date || f.Type == resource.RefSet && f.ParentDefault == ""
 }
 
-// zoneOf returns the time zone of the objects in the one at an address.
+// zoneOf returns the time zone of a parent, for the dates of its contents.
 func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 	if i, wanted := or.objects.indexOf(parent); wanted {
 		return or.objects.currentZone(i)
@@ -133,7 +133,7 @@ func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 	return time.UTC
 }
 
-// lastChange returns who changed an orphan last, and when.
+// lastChange returns the user who changed an orphan last, and the time.
 func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	row := or.shown(l)
 	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
@@ -143,7 +143,7 @@ func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	return by, at
 }
 
-// nameOf returns the name of an object that an orphan names, or the ID if the name cannot be read.
+// nameOf returns the name of an object that an orphan refers to, or the ID if the name cannot be read.
 func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
 		for _, row := range or.service.askOptional(read).Rows {
@@ -155,7 +155,7 @@ func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	return id
 }
 
-// loss says what goes with an orphan.
+// loss returns the data that is lost with an orphan.
 func (or *orphans) loss(l *orphan) *Loss {
 	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
 	row := or.shown(l)
@@ -187,8 +187,8 @@ func (or *orphans) loss(l *orphan) *Loss {
 	return loss
 }
 
-// touchedByOthers reports whether the service says that another user changed an orphan after planform last wrote it, something in it, or a
-// membership of it: the service notes such writes on the orphan, too.
+// touchedByOthers reports whether another user changed an orphan after planform's last write of the orphan, its contents or its memberships.
+// The service updates the orphan's time of change for writes of contents and memberships, too.
 func (or *orphans) touchedByOthers(l *orphan) bool {
 	by := resource.LowerID(or.shown(l).Text("updated_by"))
 	at, err := time.Parse(time.RFC3339, or.shown(l).Text("updated_at"))

@@ -11,55 +11,55 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// orphans holds the objects that the state knows and the manifest does not have any more, and decides which of them go. Without pruning
-// the list has only those of other owners.
+// orphans is the stage that finds objects that the state has and the manifest does not, and decides which of them the run deletes. Without
+// pruning, the list has only orphans of other owners.
 type orphans struct {
 	analysis
 
 	refs    *references
 	records *memberRecords
 	list    []*orphan // parents first
-	looks   int       // requests that tell what is in single orphans, and who uses them
+	looks   int       // number of requests that read the contents and users of single orphans
 
 	byAddress   map[resource.Address]*orphan
-	createdByUs map[serviceID]*orphan      // that planform created and nothing protects
-	keptInside  map[resource.Address]Cause // why an object stays for another one in it
-	listSizes   map[string]int             // orphans by the path of their list
+	createdByUs map[serviceID]*orphan      // orphans that planform created and that are not protected
+	keptInside  map[resource.Address]Cause // causes why objects stay for another object in them
+	listSizes   map[string]int             // number of orphans by the path of their list
 	rows        map[Read]map[string]resource.Row
 	users       map[fieldIn]map[string][]resource.Row
 	// Made when first needed:
-	named      map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	named      map[serviceID]resource.Address // objects of the manifest that name an object which it does not list
 	lastWrites map[string]time.Time           // see memberRecords.lastWrites
 }
 
-// orphan is an object that the state knows and the manifest does not have any more.
+// orphan is an object that the state has and the manifest does not have any more.
 type orphan struct {
 	record   Record
 	info     *kindInfo
 	delete   *resource.Operation // nil = not offered
-	parent   *orphan             // the object that it lives in, if that is an orphan too
-	depth    int                 // number of orphans that it lives in
+	parent   *orphan             // its parent, if that is an orphan too
+	depth    int                 // number of orphans above it
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	row      resource.Row        // nil = not read
 	decision decision
-	cause    Cause          // why it stays, if it is blocked
+	cause    Cause          // the cause why it stays, if it is blocked
 	owner    resource.Owner // its other owner, if others is set
-	others   bool           // another owner has it, as far as was read
-	looked   bool           // the service is asked for it even if it stays: it may be gone, or another owner's
-	unread   bool           // what others have in it was not read: there would be too many requests
+	others   bool           // a row that was read shows that another owner has it
+	looked   bool           // it is read even if it stays, because it may be gone or belong to another owner
+	unread   bool           // its contents or users were not read, because that takes too many requests
 	contents []Content
 	guards   []Guard
 	loss     *Loss
-	despite  []string // why it would stay, were it not for DeleteChanged
+	despite  []string // the reasons for which it would stay without DeleteChanged
 	step     *Step
 }
 
 func (o *orphan) id() serviceID { return serviceID{o.info.kind.Name, o.record.ID} }
 
-// goes reports whether an orphan is deleted, by itself or with its parent.
+// goes reports whether the run deletes an orphan, by itself or with its parent.
 func (o *orphan) goes() bool { return o.decision == toDelete || o.decision == deleteWithParent }
 
-// keeps returns the cause that another orphan stays with this one, if this one stays.
+// keeps returns the cause why another orphan stays with this one, if this one stays.
 func (o *orphan) keeps(text string) Cause {
 	switch {
 	case o.decision == leftArchived, o.decision == blocked && o.cause.Code == OfOthers:
@@ -70,8 +70,8 @@ func (o *orphan) keeps(text string) Cause {
 	return Cause{}
 }
 
-// hold keeps an orphan for a cause, unless the run deletes also what others changed or use. A cause that counts in such a run, too,
-// replaces one that does not.
+// hold blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
+// replaces it.
 func (or *orphans) hold(l *orphan, c Cause) {
 	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
 	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
@@ -82,7 +82,8 @@ func (or *orphans) hold(l *orphan, c Cause) {
 	}
 }
 
-// holdFor keeps an orphan for the first of some reasons that gives a cause. The other reasons are not looked at then.
+// holdFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
+// the other reasons are not called.
 func (or *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	for _, reason := range reasons {
 		if l.decision != toDelete && l.decision != undecided {
@@ -94,7 +95,7 @@ func (or *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	}
 }
 
-// count notes how many objects an orphan has.
+// count records the number of objects of one sort that an orphan has.
 func (o *orphan) count(noun string, where Where, n int) {
 	at := slices.IndexFunc(o.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
 	switch {
@@ -105,7 +106,7 @@ func (o *orphan) count(noun string, where Where, n int) {
 	}
 }
 
-// references returns the IDs that an object's fields name, as the service shows them, else as they were applied.
+// references returns the IDs in an object's reference fields, in the last applied values and in the row.
 func (o *orphan) references(row resource.Row) []string {
 	var ids []string
 	for i := range o.info.refs {
@@ -119,7 +120,7 @@ func (o *orphan) references(row resource.Row) []string {
 	return ids
 }
 
-// decision names the fate of an orphan.
+// decision is the decision about an orphan.
 type decision int8
 
 const (
@@ -130,18 +131,18 @@ const (
 	toDelete                  // it is deleted
 	deleteWithParent          // the service deletes it with its parent
 	vanished                  // the service does not show it any more
-	aliased                   // another address has it by now
-	leftInParent              // its parent stays for what others did, and it stays there
+	aliased                   // it is tracked under another address
+	leftInParent              // its parent stays because of others, and so does it
 	leftArchived              // it, or an ancestor, is archived or a draft
 	blocked                   // something prevents the deletion, see cause
 )
 
-// isOrphan reports whether an object goes if the manifest does not have it.
+// isOrphan reports whether pruning deletes an object of the state that the manifest does not have.
 func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
 }
 
-// findOrphans decides what becomes of the objects that the state knows and the manifest does not have any more.
+// findOrphans finds the orphans, and decides about each.
 func findOrphans(refs *references, records *memberRecords) *orphans {
 	or := &orphans{
 		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
@@ -166,7 +167,7 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		or.locate(l)
 		or.leaveToOwner(l)
 	}
-	if !or.in.Prune { // the rest stays as it is
+	if !or.in.Prune { // all other orphans stay
 		or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l.decision != otherOwner })
 		return or
 	}
@@ -185,7 +186,7 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 	return or
 }
 
-// levels groups the orphans by the number of orphans that they are in, outermost first.
+// levels groups the orphans by the number of orphans above them, outermost first.
 func (or *orphans) levels() (levels [][]*orphan) {
 	for _, l := range or.list {
 		if l.depth == len(levels) {
@@ -196,7 +197,7 @@ func (or *orphans) levels() (levels [][]*orphan) {
 	return levels
 }
 
-// add adds a record to the orphans, with the ID of what its create made, if the answer to the create was lost.
+// add adds a record to the orphans. If the answer to the record's create was lost, it looks up the ID of the object.
 func (or *orphans) add(r Record) {
 	l := &orphan{info: or.objects.kind(r.Address.Kind())}
 	if or.in.Prune {
@@ -215,10 +216,10 @@ func (or *orphans) add(r Record) {
 	}
 }
 
-// byItsMark stands for the manifest of an object if only its mark tells that a manifest had it.
+// byItsMark is the source of an object without a record: only its mark shows that a manifest had it.
 const byItsMark = "its mark"
 
-// findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
+// findMarked adds the unrecorded objects to the orphans, if the manifest has an owner. A mark without an owner may belong to another manifest.
 func (or *orphans) findMarked() {
 	if or.in.Owner == "" || !or.in.Prune {
 		return
@@ -232,8 +233,8 @@ func (or *orphans) findMarked() {
 	}
 }
 
-// unrecorded returns the objects in the lists that were read that bear the mark of the manifest's owner, while neither the manifest nor
-// the state has them.
+// unrecorded returns objects with the mark of the manifest's owner that neither the manifest nor the state has. It searches only the lists that
+// were read.
 func (or *orphans) unrecorded() (found []Record) {
 	for at, l := range or.snapshot.listings {
 		if l.presence != exists || !at.kind.externalIDs {
@@ -262,7 +263,7 @@ func (or *orphans) unrecorded() (found []Record) {
 	return found
 }
 
-// markedAs returns the address under which an object was made, or one with its ID if the mark does not tell.
+// markedAs returns the address in an object's mark, or an address with its ID if the mark has another kind or parent.
 func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	parent := resource.Address("")
 	if at.parent != noObject {
@@ -275,10 +276,10 @@ func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	return addressIn(parent, at.kind.kind, row.ID())
 }
 
-// ownerOver returns the other owner whose mark is on a record, or on one that the record is below.
+// ownerOver returns the other owner whose mark is on a row, or on an ancestor of the row's own kind.
 func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
 	field, rows := parentField(t.kind), or.listed(t, params)
-	for n := 0; row != nil && n <= len(rows); n++ { // more if they are below each other
+	for n := 0; row != nil && n <= len(rows); n++ { // n limits the loop if the parents form a cycle
 		if owner, ok = or.in.otherOwner(row, true); ok || field == nil {
 			return owner, ok
 		}
@@ -288,8 +289,8 @@ func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource
 	return "", false
 }
 
-// leaveToOwner leaves an orphan to another owner if that owner's mark is on the orphan, on its parent or on an object above it. Only rows
-// that were read count.
+// leaveToOwner leaves an orphan to another owner if a row that was read shows that owner's mark on the orphan, its parent or an object above
+// it.
 func (or *orphans) leaveToOwner(l *orphan) {
 	row := or.shown(l)
 	l.owner, l.others = or.ownerOver(l.info, l.params, row)
@@ -308,14 +309,14 @@ func (or *orphans) leaveToOwner(l *orphan) {
 	}
 }
 
-// isOthers reports whether another owner has the object at an address, as far as is known.
+// isOthers reports whether another owner is known to have the object at an address.
 func (or *orphans) isOthers(a resource.Address) bool {
 	i, wanted := or.objects.indexOf(a)
 	l := or.byAddress[a]
 	return wanted && or.objects.states[i].foreign || l != nil && l.others
 }
 
-// declaresOther reports whether another owner has the object that declares a membership: the member, or else the container.
+// declaresOther reports whether another owner has the object that declares a membership, which is the member or the container.
 func (or *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
 	if m.On == m.Container {
 		return or.isOthers(container)
@@ -333,8 +334,8 @@ func (or *orphans) hasVanished(a resource.Address) bool {
 	return false
 }
 
-// keepParents keeps the objects that an object lives in from being deleted with it. The first cause counts, but for one that a run does not
-// heed which deletes also what others use.
+// keepParents records a cause why the parents of an object stay. The first cause counts, but a cause of another code replaces one of the code
+// OfOthers, which DeleteChanged ignores.
 func (or *orphans) keepParents(a resource.Address, c Cause) {
 	for a = a.Parent(); a != ""; a = a.Parent() {
 		was := or.keptInside[a]
@@ -345,7 +346,7 @@ func (or *orphans) keepParents(a resource.Address, c Cause) {
 	}
 }
 
-// locate finds out where an orphan is, and decides about it as far as the state tells.
+// locate sets the parent and the path parameters of an orphan, and makes the decisions that need only the state.
 func (or *orphans) locate(l *orphan) {
 	r, k, inside := &l.record, l.info.kind, Cause{}
 	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
@@ -365,7 +366,7 @@ func (or *orphans) locate(l *orphan) {
 	case l.decision == vanished:
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
-		if len(k.Predefined) == 0 && !k.Singleton { // each has some of those, whoever made it
+		if len(k.Predefined) == 0 && !k.Singleton { // every parent has predefined objects and singletons
 			inside = ofOthers("planform did not create " + string(r.Address) + " in it")
 		}
 	case wanted || len(or.objects.addressesOf(l.id())) > 1:
@@ -385,7 +386,7 @@ func (or *orphans) locate(l *orphan) {
 	}
 }
 
-// decide works out what becomes of an orphan. The first check that keeps it ends the work.
+// decide decides about an orphan. The first check that decides ends the work.
 func (or *orphans) decide(l *orphan) {
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
@@ -406,7 +407,7 @@ func (or *orphans) decide(l *orphan) {
 	}
 }
 
-// confirmKept checks whether an orphan that stays still exists, and still has no other owner. Its children depend on both.
+// confirmKept checks whether an orphan that stays still exists, and whether another owner has it. Decisions about its children depend on both.
 func (or *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
@@ -417,7 +418,7 @@ func (or *orphans) confirmKept(l *orphan) {
 	or.leaveToOwner(l)
 }
 
-// withParent decides about an orphan by the decision about its parent, if that is an orphan, too.
+// withParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
 func (or *orphans) withParent(l *orphan) (decision, Cause) {
 	p := l.parent
 	switch {
@@ -434,7 +435,7 @@ func (or *orphans) withParent(l *orphan) (decision, Cause) {
 	return undecided, Cause{}
 }
 
-// place blocks an orphan that cannot be found, that is in a hidden object, that something in it keeps, or that the API cannot delete.
+// place decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
 func (or *orphans) place(l *orphan) (decision, Cause) {
 	parent := l.record.Address.Parent()
 	i, wanted := or.objects.indexOf(parent)
@@ -442,7 +443,7 @@ func (or *orphans) place(l *orphan) (decision, Cause) {
 	case or.objects.isHidden(parent):
 		return leftArchived, Cause{}
 	case l.params == nil && wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
-		return vanished, Cause{} // with its parent
+		return vanished, Cause{} // its parent is gone
 	case l.params == nil:
 		return blocked, refused("the ID of " + string(parent) + " is not known")
 	case inside.exists():
@@ -454,7 +455,7 @@ func (or *orphans) place(l *orphan) (decision, Cause) {
 	return undecided, Cause{}
 }
 
-// managedElsewhere returns the cause that the service refuses to delete an orphan, since the workspace manages such objects elsewhere.
+// managedElsewhere returns a cause if the service refuses to delete an orphan because the workspace manages its kind on another level.
 func (or *orphans) managedElsewhere(l *orphan) []Cause {
 	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
 		return []Cause{refused("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())}
@@ -462,7 +463,7 @@ func (or *orphans) managedElsewhere(l *orphan) []Cause {
 	return nil
 }
 
-// keepAncestors keeps orphans that have one below them which stays: the service deletes sub-items with an item.
+// keepAncestors blocks orphans that have a descendant of their own kind which stays, because the service deletes sub-items with an item.
 func (or *orphans) keepAncestors() {
 	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
@@ -480,7 +481,7 @@ func (or *orphans) keepAncestors() {
 	}
 }
 
-// keepUsed keeps orphans that objects of others or of the manifest use. It reports whether any decision changed.
+// keepUsed blocks orphans that objects of the manifest or of others use. It reports whether any decision changed.
 func (or *orphans) keepUsed() (changed bool) {
 	or.service.each(len(or.list), func(i int) {
 		l := or.list[i]
@@ -497,7 +498,7 @@ func (or *orphans) keepUsed() (changed bool) {
 	return changed
 }
 
-// decideInside decides about what was to be deleted with an orphan that stays.
+// decideInside decides again about the contents of an orphan that stays, because they are no longer deleted with it.
 func (or *orphans) decideInside(parent *orphan) {
 	for _, l := range or.list { // parents first
 		if l.parent == parent && l.decision == deleteWithParent {

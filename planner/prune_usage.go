@@ -11,10 +11,10 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// maxLooks limits the requests that tell what is in the objects to be deleted, and who uses them: four minutes of the usual quota.
+// maxLooks limits the requests that read the contents and users of orphans to four minutes of the usual quota.
 const maxLooks = 4 * maxSingleReads
 
-// countLooks counts the requests that tell what is in single orphans, and who uses them. Lists that show all of a project cost little.
+// countLooks counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
 func (or *orphans) countLooks() {
 	overviews := map[string]bool{}
 	for _, l := range or.list {
@@ -25,7 +25,7 @@ func (or *orphans) countLooks() {
 			or.looks += len(resource.Children(l.info.kind.Name))
 		}
 		if l.parent != nil && l.parent.decision == undecided {
-			continue // its parent is asked
+			continue // the parent is checked instead
 		}
 		or.looks += min(1, len(l.info.relations()))
 		for _, k := range l.info.membershipsInside() {
@@ -39,7 +39,8 @@ func (or *orphans) countLooks() {
 	or.looks += len(overviews)
 }
 
-// mayRead reports whether a read about one orphan is answered already, or is one of few enough.
+// mayRead reports whether a read about one orphan has an answer already, or there are few enough such reads. Otherwise it marks the orphan as
+// unread.
 func (or *orphans) mayRead(l *orphan, read Read) bool {
 	if _, have := or.in.Observed[read]; have || or.looks <= maxLooks || or.in.RefreshAll {
 		return true
@@ -54,7 +55,7 @@ type fieldIn struct {
 	field *resource.Field
 }
 
-// usedBy returns the rows of a list by the IDs that a field of theirs names.
+// usedBy returns the rows of a list by the IDs in one of their fields.
 func (or *orphans) usedBy(at fieldIn) map[string][]resource.Row {
 	users, have := or.users[at]
 	if have {
@@ -71,7 +72,7 @@ func (or *orphans) usedBy(at fieldIn) map[string][]resource.Row {
 	return users
 }
 
-// namedInManifest returns the cause that the manifest names an orphan by its name or ID.
+// namedInManifest returns a cause if the manifest refers to an orphan by its name or ID.
 func (or *orphans) namedInManifest(l *orphan) []Cause {
 	if or.named == nil {
 		or.named = map[serviceID]resource.Address{}
@@ -90,8 +91,8 @@ func (or *orphans) namedInManifest(l *orphan) []Cause {
 	return nil
 }
 
-// namedInFields returns the causes that objects which stay name an orphan in a field that planform did not set. If the field cannot be
-// empty, it does not matter who set it: the service refuses the deletion.
+// namedInFields returns a cause for each field by which objects that stay refer to an orphan, if planform did not set the field. If the field
+// cannot be empty, it returns a cause in any case, because the service refuses the deletion.
 func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
 	for _, u := range l.info.referrers(or.objects.kinds) {
 		shown, path := u.kind.kind, u.field.Path()
@@ -116,8 +117,8 @@ func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// refersToIt returns the cause that objects of a kind refer to an orphan, if there are some. refuses is set if the service refuses to delete
-// what they refer to.
+// refersToIt returns a cause if objects of a kind refer to an orphan. refuses is set if the service refuses to delete an object that they refer
+// to.
 func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Cause {
 	if len(by) == 0 {
 		return nil
@@ -129,13 +130,13 @@ func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Caus
 	return []Cause{ofOthers(text)}
 }
 
-// listBeside is a list of objects beside an orphan, or in an object beside it, such as the states of a workflow.
+// listBeside is a list of an orphan's siblings of another kind, or of the contents of such a sibling, such as the states of a workflow.
 type listBeside struct {
 	read Read
-	in   resource.Row // nil = the objects are beside the orphan themselves
+	in   resource.Row // the sibling that has the list; nil = the list has the siblings themselves
 }
 
-// listsBeside returns the lists of the objects of a kind that can refer to an orphan, or that it can refer to.
+// listsBeside returns the lists with the objects of a kind that can refer to an orphan, or that the orphan can refer to.
 func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if read, ok := k.listRead(l.params); ok {
 		return []listBeside{{read, nil}}
@@ -157,7 +158,7 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	return lists
 }
 
-// keepsUsing reports whether an object will still name an orphan after this run, and planform did not set the field so.
+// keepsUsing reports whether an object will still refer to an orphan after this run, and planform did not set the reference.
 func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
 	if or.isDeleted(key) {
@@ -165,7 +166,7 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 	}
 	if i, wanted := or.objects.owners[key]; wanted && !or.objects.states[i].foreign {
 		if _, managed := or.in.Desired[i].Value(u.field.Name); managed {
-			return false // it names another one soon
+			return false // the run sets the field to another object
 		}
 	}
 	return u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) ||
@@ -175,13 +176,13 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 		})
 }
 
-// isDeleted reports whether an object of the service is an orphan that goes in this run, or is gone.
+// isDeleted reports whether an object of the service is an orphan that this run deletes, or that is gone.
 func (or *orphans) isDeleted(id serviceID) bool {
 	l := or.createdByUs[id]
 	return l != nil && (l.goes() || l.decision == vanished)
 }
 
-// foreignMembers returns the causes that an orphan has members which planform did not add.
+// foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
 func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
 	for _, k := range l.info.membershipsInside() {
@@ -204,8 +205,8 @@ func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// membersNot returns the names of the members in a list that planform did not add, without members that go in this run. It also counts the
-// members that stay.
+// membersNot returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
+// that this run deletes.
 func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
 	for _, id := range list.ids() {
 		if or.isDeleted(serviceID{k.Membership.Member, id}) {
@@ -219,19 +220,19 @@ func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byU
 	return names, staying
 }
 
-// addedTo returns the members that planform added to a container, without those whose membership another owner declares.
+// addedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
 func (or *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
 	return slices.DeleteFunc(or.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
 		return id == "" || or.declaresOther(m, container, id)
 	})
 }
 
-// addedByUs reports whether planform added a member to a container, as far as is known.
+// addedByUs reports whether planform added a member to a container, according to the state.
 func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(or.addedTo(a, m), member) })
 }
 
-// foreignContainers returns the causes that containers which stay have an orphan that planform did not put there.
+// foreignContainers returns a cause for each kind of containers that have an orphan as a member, if they stay and planform did not add it.
 func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	for _, k := range l.info.membershipsAround() {
 		t := or.objects.kind(k.Membership.Container)
@@ -261,7 +262,7 @@ func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// foreignRelations returns the cause that an orphan has relations which planform did not make, to objects that stay.
+// foreignRelations returns a cause if an orphan has relations to objects that stay, and planform did not make the relations.
 func (or *orphans) foreignRelations(l *orphan) []Cause {
 	var by []string
 	n := 0
@@ -293,7 +294,7 @@ func (or *orphans) foreignRelations(l *orphan) []Cause {
 	return []Cause{ofOthers("planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames))}
 }
 
-// unlistedUsers returns the causes that objects which no list shows may use an orphan.
+// unlistedUsers returns a cause for each kind whose unlisted objects may use an orphan.
 func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	var users []*kindInfo
 	for _, u := range l.info.referrers(or.objects.kinds) {
@@ -315,7 +316,7 @@ func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// notLookedAt returns the cause that reading what is in an orphan, and who uses it, takes too many requests.
+// notLookedAt returns a cause if an orphan's contents or users were not read, because that takes too many requests.
 func (or *orphans) notLookedAt(l *orphan) []Cause {
 	if !l.unread || or.in.DeleteChanged {
 		return nil
@@ -324,7 +325,7 @@ func (or *orphans) notLookedAt(l *orphan) []Cause {
 		" requests, which --refresh-all makes")}
 }
 
-// memberDisplayName returns the name of a member: as its own list shows it, or as the list of members does.
+// memberDisplayName returns the name of a member, from the list of the member's kind or from the list of members.
 func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	t, id := or.objects.kind(m.Member), m.MemberID(row)
 	if listed := or.listed(t, or.refs.paramsIn(parent))[id]; listed != nil {
@@ -336,7 +337,7 @@ func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Add
 	return or.refs.nameID(m.Member, id)
 }
 
-// shown returns an orphan as the service shows it, as far as that was read.
+// shown returns the row of an orphan, or nil if it was not read.
 func (or *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
 		l.row = or.listed(l.info, l.params)[l.record.ID]
@@ -344,7 +345,7 @@ func (or *orphans) shown(l *orphan) resource.Row {
 	return l.row
 }
 
-// titleOf returns the readable identifier and the name of an orphan, as the service shows them, else as they were applied.
+// titleOf returns the readable identifier and the name of an orphan from the service, else from the state.
 func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	row := or.shown(l)
 	texts := l.info.kind.DisplayTexts(row)
@@ -356,7 +357,7 @@ func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	return cmp.Or(or.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
 }
 
-// readableID returns the readable identifier of a record below an address, or "".
+// readableID returns the readable identifier of a row in the parent at an address, or "".
 func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	code := or.in.Prior[parent].Identifier
 	if i, wanted := or.objects.indexOf(parent); wanted {
@@ -368,7 +369,7 @@ func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row res
 	return k.ReadableID(row, code)
 }
 
-// displayName returns the readable identifier of a record, else its name.
+// displayName returns the readable identifier of a row, else its quoted name.
 func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	if id := or.readableID(k, parent, row); id != "" {
 		return id
@@ -379,7 +380,7 @@ func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row re
 	return or.refs.nameID(k.Name, row.ID())
 }
 
-// byID sorts records by their IDs, each once: a list that changes while its pages are read shows one twice.
+// byID sorts rows by their IDs, and removes duplicates: a list that changes while its pages are read may show a row twice.
 func byID(rows []resource.Row) []resource.Row {
 	rows = slices.SortedStableFunc(slices.Values(rows), func(a, b resource.Row) int { return strings.Compare(a.ID(), b.ID()) })
 	return slices.CompactFunc(rows, func(a, b resource.Row) bool { return a.ID() == b.ID() })

@@ -194,51 +194,51 @@ func originKeys(o *resource.Origin) (keys []resource.Origin) {
 }
 
 // find maps records to objects: by ID, by origin, and by former key.
-func (re *renames) find(objects []*resource.Object) {
+func (rn *renames) find(objects []*resource.Object) {
 	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
-		from := re.identified(o)
-		return from != "" && re.claim(o, from)
+		from := rn.identified(o)
+		return from != "" && rn.claim(o, from)
 	})
 	for _, o := range left {
-		if re.known[o.Address] && re.to[o.Address] == "" {
+		if rn.known[o.Address] && rn.to[o.Address] == "" {
 			continue // the record under its own key is its record
 		}
 		for _, key := range o.Previously {
-			if from := addressIn(o.Address.Parent(), o.Kind, key); re.known[from] && re.claim(o, from) {
+			if from := addressIn(o.Address.Parent(), o.Kind, key); rn.known[from] && rn.claim(o, from) {
 				break
 			}
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(re.to)) {
-		if now := re.to[from]; re.known[now] && re.to[now] == "" {
-			re.to[now] = re.freeAddress(now)
-			re.displaced = append(re.displaced, re.to[now])
+	for _, from := range slices.Sorted(maps.Keys(rn.to)) {
+		if now := rn.to[from]; rn.known[now] && rn.to[now] == "" {
+			rn.to[now] = rn.freeAddress(now)
+			rn.displaced = append(rn.displaced, rn.to[now])
 		}
 	}
 }
 
 // claim assigns the record at an address to an object, unless another object has claimed it.
-func (re *renames) claim(o *resource.Object, from resource.Address) bool {
-	if re.claimed[from] || from.Parent() != o.Address.Parent() {
+func (rn *renames) claim(o *resource.Object, from resource.Address) bool {
+	if rn.claimed[from] || from.Parent() != o.Address.Parent() {
 		return false
 	}
-	re.claimed[from] = true
+	rn.claimed[from] = true
 	if from != o.Address {
-		re.to[from] = o.Address
+		rn.to[from] = o.Address
 	}
 	return true
 }
 
 // identified returns the address of the record with the ID or the origin of an object, or "".
-func (re *renames) identified(o *resource.Object) resource.Address {
-	if all := re.byID[o.ID]; o.ID != "" && len(all) > 0 {
+func (rn *renames) identified(o *resource.Object) resource.Address {
+	if all := rn.byID[o.ID]; o.ID != "" && len(all) > 0 {
 		if slices.Contains(all, o.Address) {
 			return o.Address
 		}
 		return all[0]
 	}
 	for _, key := range originKeys(o.Origin) {
-		if from, ok := re.byOrigin[key]; ok && re.prior[from].Origin.Is(o.Origin) {
+		if from, ok := rn.byOrigin[key]; ok && rn.prior[from].Origin.Is(o.Origin) {
 			return from
 		}
 	}
@@ -263,11 +263,11 @@ func telling(o *resource.Object) (field, value string) {
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
 
 // freeAddress returns an unused address for a record whose address another object takes.
-func (re *renames) freeAddress(a resource.Address) resource.Address {
+func (rn *renames) freeAddress(a resource.Address) resource.Address {
 	key := a.Key() + "-former"
 	for i := 2; ; i++ {
-		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !re.known[free] && !re.wanted[free] &&
-			!slices.Contains(re.displaced, free) {
+		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !rn.known[free] && !rn.wanted[free] &&
+			!slices.Contains(rn.displaced, free) {
 			return free
 		}
 		key = a.Key() + "-former-" + strconv.Itoa(i)

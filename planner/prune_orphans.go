@@ -72,10 +72,10 @@ func (o *orphan) keeps(text string) Cause {
 
 // hold blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
 // replaces it.
-func (or *orphans) hold(l *orphan, c Cause) {
+func (rp *orphans) hold(l *orphan, c Cause) {
 	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
 	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
-	case c.Code != OfOthers || !or.in.DeleteChanged:
+	case c.Code != OfOthers || !rp.in.DeleteChanged:
 		l.decision, l.cause = blocked, c
 	case !slices.Contains(l.despite, c.Text):
 		l.despite = append(l.despite, c.Text)
@@ -84,13 +84,13 @@ func (or *orphans) hold(l *orphan, c Cause) {
 
 // holdFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
 // the other reasons are not called.
-func (or *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
+func (rp *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	for _, reason := range reasons {
 		if l.decision != toDelete && l.decision != undecided {
 			return
 		}
 		for _, c := range reason(l) {
-			or.hold(l, c)
+			rp.hold(l, c)
 		}
 	}
 }
@@ -137,58 +137,58 @@ const (
 	blocked                   // something prevents the deletion, see cause
 )
 
-// isOrphan reports whether pruning deletes an object of the state that the manifest does not have.
+// isOrphan reports whether an object of the state may be pruned if the manifest does not have it.
 func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
 }
 
 // findOrphans finds the orphans, and decides about each.
 func findOrphans(refs *references, records *memberRecords) *orphans {
-	or := &orphans{
+	rp := &orphans{
 		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		keptInside: map[resource.Address]Cause{}, listSizes: map[string]int{}, rows: map[Read]map[string]resource.Row{},
 		users: map[fieldIn]map[string][]resource.Row{},
 	}
-	for _, address := range slices.Sorted(maps.Keys(or.in.Prior)) {
-		_, wanted := or.objects.indexOf(address)
+	for _, address := range slices.Sorted(maps.Keys(rp.in.Prior)) {
+		_, wanted := rp.objects.indexOf(address)
 		switch {
-		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && or.in.Deletes == nil: // no manifest ever had it
-		case !or.in.targeted(address):
-			or.keepParents(address, refused(string(address)+" in it "+or.in.untargeted()))
+		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && rp.in.Deletes == nil: // no manifest ever had it
+		case !rp.in.targeted(address):
+			rp.keepParents(address, refused(string(address)+" in it "+rp.in.untargeted()))
 		default:
-			or.add(or.in.Prior[address])
+			rp.add(rp.in.Prior[address])
 		}
 	}
-	or.findMarked()
-	slices.SortFunc(or.list, func(a, b *orphan) int {
+	rp.findMarked()
+	slices.SortFunc(rp.list, func(a, b *orphan) int {
 		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
-	for _, l := range or.list {
-		or.locate(l)
-		or.leaveToOwner(l)
+	for _, l := range rp.list {
+		rp.locate(l)
+		rp.leaveToOwner(l)
 	}
-	if !or.in.Prune { // all other orphans stay
-		or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l.decision != otherOwner })
-		return or
+	if !rp.in.Prune { // all other orphans stay
+		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
+		return rp
 	}
-	or.countLooks()
-	for _, level := range or.levels() {
-		or.service.each(len(level), func(i int) { or.decide(level[i]) })
+	rp.countLooks()
+	for _, level := range rp.levels() {
+		rp.service.each(len(level), func(i int) { rp.decide(level[i]) })
 	}
-	for or.keepAncestors(); or.keepUsed(); {
-		or.keepAncestors()
+	for rp.keepAncestors(); rp.keepUsed(); {
+		rp.keepAncestors()
 	}
-	for _, l := range or.list {
+	for _, l := range rp.list {
 		if l.decision == toDelete {
-			l.loss = or.loss(l)
+			l.loss = rp.loss(l)
 		}
 	}
-	return or
+	return rp
 }
 
 // levels groups the orphans by the number of orphans above them, outermost first.
-func (or *orphans) levels() (levels [][]*orphan) {
-	for _, l := range or.list {
+func (rp *orphans) levels() (levels [][]*orphan) {
+	for _, l := range rp.list {
 		if l.depth == len(levels) {
 			levels = append(levels, nil)
 		}
@@ -198,10 +198,10 @@ func (or *orphans) levels() (levels [][]*orphan) {
 }
 
 // add adds a record to the orphans. If the answer to the record's create was lost, it looks up the ID of the object.
-func (or *orphans) add(r Record) {
-	l := &orphan{info: or.objects.kind(r.Address.Kind())}
-	if or.in.Prune {
-		if id, lost := or.snapshot.lostCreate(&r, or.refs.paramsIn(r.Address.Parent())); lost && id == "" {
+func (rp *orphans) add(r Record) {
+	l := &orphan{info: rp.objects.kind(r.Address.Kind())}
+	if rp.in.Prune {
+		if id, lost := rp.snapshot.lostCreate(&r, rp.refs.paramsIn(r.Address.Parent())); lost && id == "" {
 			l.decision = vanished
 		} else if lost {
 			r.ID, r.CreatedByUs = id, true
@@ -209,10 +209,10 @@ func (or *orphans) add(r Record) {
 	}
 	l.record, l.looked = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
-	or.byAddress[r.Address] = l
-	or.list = append(or.list, l)
-	if r.CreatedByUs && !r.Protect && or.in.sourceGone(&r) {
-		or.createdByUs[l.id()] = l
+	rp.byAddress[r.Address] = l
+	rp.list = append(rp.list, l)
+	if r.CreatedByUs && !r.Protect && rp.in.sourceGone(&r) {
+		rp.createdByUs[l.id()] = l
 	}
 }
 
@@ -220,42 +220,42 @@ func (or *orphans) add(r Record) {
 const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans, if the manifest has an owner. A mark without an owner may belong to another manifest.
-func (or *orphans) findMarked() {
-	if or.in.Owner == "" || !or.in.Prune {
+func (rp *orphans) findMarked() {
+	if rp.in.Owner == "" || !rp.in.Prune {
 		return
 	}
-	for _, r := range or.unrecorded() {
-		known := or.byAddress[r.Address]
-		if (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
-			or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
-			or.add(r)
+	for _, r := range rp.unrecorded() {
+		known := rp.byAddress[r.Address]
+		if (known == nil || known.record.ID == "") && rp.in.targeted(r.Address) {
+			rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l == known })
+			rp.add(r)
 		}
 	}
 }
 
 // unrecorded returns objects with the mark of the manifest's owner that neither the manifest nor the state has. It searches only the lists that
 // were read.
-func (or *orphans) unrecorded() (found []Record) {
-	for at, l := range or.snapshot.listings {
+func (rp *orphans) unrecorded() (found []Record) {
+	for at, l := range rp.snapshot.listings {
 		if l.presence != exists || !at.kind.externalIDs {
 			continue
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			_, wanted := or.objects.owners[id]
-			if owner, marked := row.Owner(); !marked || owner != or.in.Owner || wanted || len(or.objects.addressesOf(id)) > 0 {
+			_, wanted := rp.objects.owners[id]
+			if owner, marked := row.Owner(); !marked || owner != rp.in.Owner || wanted || len(rp.objects.addressesOf(id)) > 0 {
 				continue
 			}
-			if _, other := or.ownerOver(at.kind, or.objects.params(at.parent), row); other {
+			if _, other := rp.ownerOver(at.kind, rp.objects.params(at.parent), row); other {
 				continue
 			}
 			r := Record{
-				Address: or.markedAs(at, row), ID: row.ID(), Identifier: or.objects.readableID(at.kind.kind, at.parent, row),
+				Address: rp.markedAs(at, row), ID: row.ID(), Identifier: rp.objects.readableID(at.kind.kind, at.parent, row),
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
-			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
-			recorded, known := or.in.Prior[r.Address]
-			if _, again := or.objects.indexOf(r.Address); !again && !(known && recorded.ID == "" && len(recorded.Sources) > 0) { // else it is there twice
+			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // changes by others since then count
+			recorded, known := rp.in.Prior[r.Address]
+			if _, again := rp.objects.indexOf(r.Address); !again && !(known && recorded.ID == "" && len(recorded.Sources) > 0) { // else the address is in use
 				found = append(found, r)
 			}
 		}
@@ -264,12 +264,12 @@ func (or *orphans) unrecorded() (found []Record) {
 }
 
 // markedAs returns the address in an object's mark, or an address with its ID if the mark has another kind or parent.
-func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
+func (rp *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	parent := resource.Address("")
 	if at.parent != noObject {
-		parent = or.in.Desired[at.parent].Address
+		parent = rp.in.Desired[at.parent].Address
 	}
-	was, _ := strings.CutPrefix(row.Text("external_id"), or.in.Workspace+"/")
+	was, _ := strings.CutPrefix(row.Text("external_id"), rp.in.Workspace+"/")
 	if a := resource.Address(was); a.IsObject() && a.Kind() == at.kind.kind.Name && a.Parent() == parent {
 		return a
 	}
@@ -277,10 +277,10 @@ func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 }
 
 // ownerOver returns the other owner whose mark is on a row, or on an ancestor of the row's own kind.
-func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
-	field, rows := parentField(t.kind), or.listed(t, params)
+func (rp *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
+	field, rows := parentField(t.kind), rp.listed(t, params)
 	for n := 0; row != nil && n <= len(rows); n++ { // n limits the loop if the parents form a cycle
-		if owner, ok = or.in.otherOwner(row, true); ok || field == nil {
+		if owner, ok = rp.in.otherOwner(row, true); ok || field == nil {
 			return owner, ok
 		}
 		up, _ := field.ObservedIn(row)
@@ -291,18 +291,18 @@ func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource
 
 // leaveToOwner leaves an orphan to another owner if a row that was read shows that owner's mark on the orphan, its parent or an object above
 // it.
-func (or *orphans) leaveToOwner(l *orphan) {
-	row := or.shown(l)
-	l.owner, l.others = or.ownerOver(l.info, l.params, row)
-	switch i, wanted := or.objects.indexOf(l.record.Address.Parent()); {
+func (rp *orphans) leaveToOwner(l *orphan) {
+	row := rp.shown(l)
+	l.owner, l.others = rp.ownerOver(l.info, l.params, row)
+	switch i, wanted := rp.objects.indexOf(l.record.Address.Parent()); {
 	case l.parent != nil && l.parent.others:
 		l.owner, l.others = l.parent.owner, true
-	case wanted && or.objects.inForeign(l.info, i, row):
-		l.owner, l.others = or.objects.ownerOf(i)
+	case wanted && rp.objects.inForeign(l.info, i, row):
+		l.owner, l.others = rp.objects.ownerOf(i)
 	}
 	switch {
-	case !l.others, l.decision == aliased, l.decision == vanished, !or.in.sourceGone(&l.record):
-	case or.in.Deletes != nil && (l.parent == nil || !l.parent.others):
+	case !l.others, l.decision == aliased, l.decision == vanished, !rp.in.sourceGone(&l.record):
+	case rp.in.Deletes != nil && (l.parent == nil || !l.parent.others):
 		l.decision, l.cause = blocked, refused("it belongs to "+l.owner.String())
 	default:
 		l.decision = otherOwner
@@ -310,24 +310,24 @@ func (or *orphans) leaveToOwner(l *orphan) {
 }
 
 // isOthers reports whether another owner is known to have the object at an address.
-func (or *orphans) isOthers(a resource.Address) bool {
-	i, wanted := or.objects.indexOf(a)
-	l := or.byAddress[a]
-	return wanted && or.objects.states[i].foreign || l != nil && l.others
+func (rp *orphans) isOthers(a resource.Address) bool {
+	i, wanted := rp.objects.indexOf(a)
+	l := rp.byAddress[a]
+	return wanted && rp.objects.states[i].foreign || l != nil && l.others
 }
 
 // declaresOther reports whether another owner has the object that declares a membership, which is the member or the container.
-func (or *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
+func (rp *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
 	if m.On == m.Container {
-		return or.isOthers(container)
+		return rp.isOthers(container)
 	}
-	return or.isOthers(or.objects.addressOf(serviceID{m.Member, member}))
+	return rp.isOthers(rp.objects.addressOf(serviceID{m.Member, member}))
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
-func (or *orphans) hasVanished(a resource.Address) bool {
+func (rp *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if l := or.byAddress[a]; l != nil && l.decision == vanished {
+		if l := rp.byAddress[a]; l != nil && l.decision == vanished {
 			return true
 		}
 	}
@@ -336,20 +336,20 @@ func (or *orphans) hasVanished(a resource.Address) bool {
 
 // keepParents records a cause why the parents of an object stay. The first cause counts, but a cause of another code replaces one of the code
 // OfOthers, which DeleteChanged ignores.
-func (or *orphans) keepParents(a resource.Address, c Cause) {
+func (rp *orphans) keepParents(a resource.Address, c Cause) {
 	for a = a.Parent(); a != ""; a = a.Parent() {
-		was := or.keptInside[a]
-		if c.Code == OfOthers && or.in.DeleteChanged || was.exists() && (was.Code != OfOthers || c.Code == OfOthers) {
+		was := rp.keptInside[a]
+		if c.Code == OfOthers && rp.in.DeleteChanged || was.exists() && (was.Code != OfOthers || c.Code == OfOthers) {
 			return
 		}
-		or.keptInside[a] = c
+		rp.keptInside[a] = c
 	}
 }
 
 // locate sets the parent and the path parameters of an orphan, and makes the decisions that need only the state.
-func (or *orphans) locate(l *orphan) {
+func (rp *orphans) locate(l *orphan) {
 	r, k, inside := &l.record, l.info.kind, Cause{}
-	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
+	l.parent, l.params = rp.byAddress[r.Address.Parent()], rp.refs.paramsIn(r.Address.Parent())
 	if l.params != nil {
 		l.params[k.Param] = r.ID
 	}
@@ -357,10 +357,10 @@ func (or *orphans) locate(l *orphan) {
 		l.parent.looked, l.depth = true, l.parent.depth+1
 	}
 	if r, ok := l.info.listRead(l.params); ok {
-		or.listSizes[r.Path]++
+		rp.listSizes[r.Path]++
 	}
-	_, wanted := or.objects.owners[l.id()]
-	switch other := or.in.otherSource(r); {
+	_, wanted := rp.objects.owners[l.id()]
+	switch other := rp.in.otherSource(r); {
 	case other != "":
 		l.decision, inside = otherSource, refused(string(r.Address)+" in it comes from "+other+", which is not part of this run")
 	case l.decision == vanished:
@@ -369,57 +369,57 @@ func (or *orphans) locate(l *orphan) {
 		if len(k.Predefined) == 0 && !k.Singleton { // every parent has predefined objects and singletons
 			inside = ofOthers("planform did not create " + string(r.Address) + " in it")
 		}
-	case wanted || len(or.objects.addressesOf(l.id())) > 1:
+	case wanted || len(rp.objects.addressesOf(l.id())) > 1:
 		l.decision = aliased
-	case !or.in.sourceGone(r):
+	case !rp.in.sourceGone(r):
 		l.decision, inside = otherSource, refused("the state file does not say which manifest had "+string(r.Address)+" in it")
 	case r.Protect:
 		l.decision = blocked
-	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
+	case !rp.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
 		l.decision, l.cause = blocked, refused("the state does not know it: nobody can tell whether it was protected")
 	}
 	if r.Protect {
 		inside = refused(string(r.Address) + " in it is protected")
 	}
 	if inside.exists() {
-		or.keepParents(r.Address, inside)
+		rp.keepParents(r.Address, inside)
 	}
 }
 
 // decide decides about an orphan. The first check that decides ends the work.
-func (or *orphans) decide(l *orphan) {
+func (rp *orphans) decide(l *orphan) {
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
 		l.decision = vanished
 		return
 	case l.decision != undecided:
-		or.confirmKept(l)
+		rp.confirmKept(l)
 		return
 	}
-	for _, check := range []func(*orphan) (decision, Cause){or.withParent, or.place, or.presence} {
+	for _, check := range []func(*orphan) (decision, Cause){rp.withParent, rp.place, rp.presence} {
 		if l.decision == undecided {
 			l.decision, l.cause = check(l)
 		}
 	}
 	if l.decision == toDelete {
-		or.leaveToOwner(l)
-		or.holdFor(l, or.changedByOthers, or.foreignBelow, or.foreignContents, or.unlistedContents, or.managedElsewhere)
+		rp.leaveToOwner(l)
+		rp.holdFor(l, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 	}
 }
 
 // confirmKept checks whether an orphan that stays still exists, and whether another owner has it. Decisions about its children depend on both.
-func (or *orphans) confirmKept(l *orphan) {
+func (rp *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
-	if found, _ := or.presence(l); found == vanished {
+	if found, _ := rp.presence(l); found == vanished {
 		l.decision = vanished
 	}
-	or.leaveToOwner(l)
+	rp.leaveToOwner(l)
 }
 
 // withParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
-func (or *orphans) withParent(l *orphan) (decision, Cause) {
+func (rp *orphans) withParent(l *orphan) (decision, Cause) {
 	p := l.parent
 	switch {
 	case p == nil:
@@ -436,13 +436,13 @@ func (or *orphans) withParent(l *orphan) (decision, Cause) {
 }
 
 // place decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
-func (or *orphans) place(l *orphan) (decision, Cause) {
+func (rp *orphans) place(l *orphan) (decision, Cause) {
 	parent := l.record.Address.Parent()
-	i, wanted := or.objects.indexOf(parent)
-	switch inside := or.keptInside[l.record.Address]; {
-	case or.objects.isHidden(parent):
+	i, wanted := rp.objects.indexOf(parent)
+	switch inside := rp.keptInside[l.record.Address]; {
+	case rp.objects.isHidden(parent):
 		return leftArchived, Cause{}
-	case l.params == nil && wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
+	case l.params == nil && wanted && (rp.objects.states[i].presence == absent || rp.objects.states[i].replaced):
 		return vanished, Cause{} // its parent is gone
 	case l.params == nil:
 		return blocked, refused("the ID of " + string(parent) + " is not known")
@@ -456,42 +456,42 @@ func (or *orphans) place(l *orphan) (decision, Cause) {
 }
 
 // managedElsewhere returns a cause if the service refuses to delete an orphan because the workspace manages its kind on another level.
-func (or *orphans) managedElsewhere(l *orphan) []Cause {
-	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
+func (rp *orphans) managedElsewhere(l *orphan) []Cause {
+	if who, _ := rp.snapshot.managedElsewhere(l.info.kind); who != "" {
 		return []Cause{refused("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())}
 	}
 	return nil
 }
 
 // keepAncestors blocks orphans that have a descendant of their own kind which stays, because the service deletes sub-items with an item.
-func (or *orphans) keepAncestors() {
-	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
+func (rp *orphans) keepAncestors() {
+	for kept := slices.Clone(rp.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
 		if l.decision != blocked && l.decision != leftArchived || field == nil {
 			continue
 		}
-		up, _ := field.ObservedIn(or.shown(l))
-		if parent := or.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
-			if or.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
+		up, _ := field.ObservedIn(rp.shown(l))
+		if parent := rp.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
+			if rp.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
 				kept = append(kept, parent)
-				or.decideInside(parent)
+				rp.decideInside(parent)
 			}
 		}
 	}
 }
 
 // keepUsed blocks orphans that objects of the manifest or of others use. It reports whether any decision changed.
-func (or *orphans) keepUsed() (changed bool) {
-	or.service.each(len(or.list), func(i int) {
-		l := or.list[i]
+func (rp *orphans) keepUsed() (changed bool) {
+	rp.service.each(len(rp.list), func(i int) {
+		l := rp.list[i]
 		if l.decision != toDelete {
 			return
 		}
-		or.holdFor(l, or.namedInManifest, or.namedInFields, or.foreignMembers, or.foreignContainers, or.foreignRelations, or.unlistedUsers,
-			or.notLookedAt)
+		rp.holdFor(l, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.foreignRelations, rp.unlistedUsers,
+			rp.notLookedAt)
 		if l.decision != toDelete {
-			or.decideInside(l)
+			rp.decideInside(l)
 			changed = true
 		}
 	})
@@ -499,12 +499,12 @@ func (or *orphans) keepUsed() (changed bool) {
 }
 
 // decideInside decides again about the contents of an orphan that stays, because they are no longer deleted with it.
-func (or *orphans) decideInside(parent *orphan) {
-	for _, l := range or.list { // parents first
+func (rp *orphans) decideInside(parent *orphan) {
+	for _, l := range rp.list { // parents first
 		if l.parent == parent && l.decision == deleteWithParent {
 			l.decision = undecided
-			if or.decide(l); l.decision != deleteWithParent {
-				or.decideInside(l)
+			if rp.decide(l); l.decision != deleteWithParent {
+				rp.decideInside(l)
 			}
 		}
 	}

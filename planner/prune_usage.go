@@ -15,34 +15,34 @@ import (
 const maxLooks = 4 * maxSingleReads
 
 // countLooks counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
-func (or *orphans) countLooks() {
+func (rp *orphans) countLooks() {
 	overviews := map[string]bool{}
-	for _, l := range or.list {
+	for _, l := range rp.list {
 		if l.decision != undecided {
 			continue
 		}
 		if l.info.parent != nil {
-			or.looks += len(resource.Children(l.info.kind.Name))
+			rp.looks += len(resource.Children(l.info.kind.Name))
 		}
 		if l.parent != nil && l.parent.decision == undecided {
 			continue // the parent is checked instead
 		}
-		or.looks += min(1, len(l.info.relations()))
+		rp.looks += min(1, len(l.info.relations()))
 		for _, k := range l.info.membershipsInside() {
-			if _, ok := k.Op(resource.ListOverview, or.in.API); ok {
+			if _, ok := k.Op(resource.ListOverview, rp.in.API); ok {
 				overviews[k.Name+" "+string(l.record.Address.Parent())] = true
 			} else {
-				or.looks++
+				rp.looks++
 			}
 		}
 	}
-	or.looks += len(overviews)
+	rp.looks += len(overviews)
 }
 
 // mayRead reports whether a read about one orphan has an answer already, or there are few enough such reads. Otherwise it marks the orphan as
 // unread.
-func (or *orphans) mayRead(l *orphan, read Read) bool {
-	if _, have := or.in.Observed[read]; have || or.looks <= maxLooks || or.in.RefreshAll {
+func (rp *orphans) mayRead(l *orphan, read Read) bool {
+	if _, have := rp.in.Observed[read]; have || rp.looks <= maxLooks || rp.in.RefreshAll {
 		return true
 	}
 	l.unread = true
@@ -56,36 +56,36 @@ type fieldIn struct {
 }
 
 // usedBy returns the rows of a list by the IDs in one of their fields.
-func (or *orphans) usedBy(at fieldIn) map[string][]resource.Row {
-	users, have := or.users[at]
+func (rp *orphans) usedBy(at fieldIn) map[string][]resource.Row {
+	users, have := rp.users[at]
 	if have {
 		return users
 	}
 	users = map[string][]resource.Row{}
-	for _, row := range byID(or.service.ask(at.list).Rows) {
+	for _, row := range byID(rp.service.ask(at.list).Rows) {
 		ids, _ := at.field.ObservedIn(row)
 		for id := range strings.SplitSeq(ids, ",") {
 			users[id] = append(users[id], row)
 		}
 	}
-	or.users[at] = users
+	rp.users[at] = users
 	return users
 }
 
 // namedInManifest returns a cause if the manifest refers to an orphan by its name or ID.
-func (or *orphans) namedInManifest(l *orphan) []Cause {
-	if or.named == nil {
-		or.named = map[serviceID]resource.Address{}
-		for _, n := range or.objects.uses {
+func (rp *orphans) namedInManifest(l *orphan) []Cause {
+	if rp.named == nil {
+		rp.named = map[serviceID]resource.Address{}
+		for _, n := range rp.objects.uses {
 			for j := range n.value.Refs {
-				if at, id, ok := or.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
+				if at, id, ok := rp.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
 					key := serviceID{n.field.to.kind.Name, id}
-					or.named[key] = cmp.Or(or.named[key], or.in.Desired[n.by].Address)
+					rp.named[key] = cmp.Or(rp.named[key], rp.in.Desired[n.by].Address)
 				}
 			}
 		}
 	}
-	if by := or.named[l.id()]; by != "" {
+	if by := rp.named[l.id()]; by != "" {
 		return []Cause{refused(string(by) + " still refers to it")}
 	}
 	return nil
@@ -93,22 +93,22 @@ func (or *orphans) namedInManifest(l *orphan) []Cause {
 
 // namedInFields returns a cause for each field by which objects that stay refer to an orphan, if planform did not set the field. If the field
 // cannot be empty, it returns a cause in any case, because the service refuses the deletion.
-func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
-	for _, u := range l.info.referrers(or.objects.kinds) {
+func (rp *orphans) namedInFields(l *orphan) (causes []Cause) {
+	for _, u := range l.info.referrers(rp.objects.kinds) {
 		shown, path := u.kind.kind, u.field.Path()
 		if shown.Parent != l.info.kind.NamedWithin() {
 			shown, path = u.kind.parent.kind, shown.Section+"."+path
 		}
 		var by []string
-		for _, list := range or.listsBeside(l, u.kind) {
-			for _, row := range or.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
-				if !or.keepsUsing(u, row.ID(), l.record.ID) {
+		for _, list := range rp.listsBeside(l, u.kind) {
+			for _, row := range rp.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
+				if !rp.keepsUsing(u, row.ID(), l.record.ID) {
 					continue
 				}
 				if list.in != nil {
 					row = list.in
 				}
-				by = append(by, or.displayName(shown, l.record.Address.Parent(), row))
+				by = append(by, rp.displayName(shown, l.record.Address.Parent(), row))
 			}
 		}
 		l.count(shown.Noun(), Using, len(by))
@@ -137,7 +137,7 @@ type listBeside struct {
 }
 
 // listsBeside returns the lists with the objects of a kind that can refer to an orphan, or that the orphan can refer to.
-func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
+func (rp *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if read, ok := k.listRead(l.params); ok {
 		return []listBeside{{read, nil}}
 	}
@@ -148,7 +148,7 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if !ok {
 		return nil
 	}
-	for _, row := range byID(or.service.ask(outer).Rows) {
+	for _, row := range byID(rp.service.ask(outer).Rows) {
 		params := maps.Clone(l.params)
 		params[k.parent.kind.Param] = row.ID()
 		if read, ok := k.listRead(params); ok {
@@ -159,40 +159,40 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 }
 
 // keepsUsing reports whether an object will still refer to an orphan after this run, and planform did not set the reference.
-func (or *orphans) keepsUsing(u referrer, id, target string) bool {
+func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
-	if or.isDeleted(key) {
+	if rp.isDeleted(key) {
 		return false
 	}
-	if i, wanted := or.objects.owners[key]; wanted && !or.objects.states[i].foreign {
-		if _, managed := or.in.Desired[i].Value(u.field.Name); managed {
+	if i, wanted := rp.objects.owners[key]; wanted && !rp.objects.states[i].foreign {
+		if _, managed := rp.in.Desired[i].Value(u.field.Name); managed {
 			return false // the run sets the field to another object
 		}
 	}
-	return u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) ||
-		!slices.ContainsFunc(or.objects.addressesOf(key), func(a resource.Address) bool {
-			applied, ok := or.in.Prior[a].Values[u.field.Name]
+	return u.field.NeverEmpty() || rp.isOthers(rp.objects.addressOf(key)) ||
+		!slices.ContainsFunc(rp.objects.addressesOf(key), func(a resource.Address) bool {
+			applied, ok := rp.in.Prior[a].Values[u.field.Name]
 			return ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target))
 		})
 }
 
 // isDeleted reports whether an object of the service is an orphan that this run deletes, or that is gone.
-func (or *orphans) isDeleted(id serviceID) bool {
-	l := or.createdByUs[id]
+func (rp *orphans) isDeleted(id serviceID) bool {
+	l := rp.createdByUs[id]
 	return l != nil && (l.goes() || l.decision == vanished)
 }
 
 // foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
-func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
+func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
 	for _, k := range l.info.membershipsInside() {
 		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
-		read, ok := or.objects.membersRead(k, l.params)
-		if !ok || !or.mayRead(l, read) {
+		read, ok := rp.objects.membersRead(k, l.params)
+		if !ok || !rp.mayRead(l, read) {
 			continue
 		}
-		list, added := listMembers(or.analysis, k, l.params), or.addedTo(l.record.Address, m)
-		by, staying := or.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
+		list, added := listMembers(rp.analysis, k, l.params), rp.addedTo(l.record.Address, m)
+		by, staying := rp.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
 		l.count(member.Noun(), MemberOf, staying)
 		if len(by) > 0 {
 			causes = append(causes, ofOthers(countOf(len(by), member)+" added by others "+are(len(by))+" in it: "+diag.First(by, fewNames)))
@@ -207,13 +207,13 @@ func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
 
 // membersNot returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
 // that this run deletes.
-func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
+func (rp *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
 	for _, id := range list.ids() {
-		if or.isDeleted(serviceID{k.Membership.Member, id}) {
+		if rp.isDeleted(serviceID{k.Membership.Member, id}) {
 			continue
 		}
 		if staying++; !byUs(id) {
-			names = append(names, or.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
+			names = append(names, rp.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
 		}
 	}
 	slices.Sort(names)
@@ -221,39 +221,39 @@ func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byU
 }
 
 // addedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
-func (or *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
-	return slices.DeleteFunc(or.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
-		return id == "" || or.declaresOther(m, container, id)
+func (rp *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
+	return slices.DeleteFunc(rp.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
+		return id == "" || rp.declaresOther(m, container, id)
 	})
 }
 
 // addedByUs reports whether planform added a member to a container, according to the state.
-func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(or.addedTo(a, m), member) })
+func (rp *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
+	return slices.ContainsFunc(rp.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(rp.addedTo(a, m), member) })
 }
 
 // foreignContainers returns a cause for each kind of containers that have an orphan as a member, if they stay and planform did not add it.
-func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
+func (rp *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	for _, k := range l.info.membershipsAround() {
-		t := or.objects.kind(k.Membership.Container)
-		read, listed := t.listRead(map[string]string{"workspace_slug": or.in.Workspace})
+		t := rp.objects.kind(k.Membership.Container)
+		read, listed := t.listRead(map[string]string{"workspace_slug": rp.in.Workspace})
 		if !listed {
 			continue
 		}
-		rows := byID(or.service.ask(read).Rows)
-		if len(rows) > maxLooks && !or.in.RefreshAll {
+		rows := byID(rp.service.ask(read).Rows)
+		if len(rows) > maxLooks && !rp.in.RefreshAll {
 			l.unread = true
 			continue
 		}
 		var by []string
 		for _, row := range rows {
 			key := serviceID{t.kind.Name, row.ID()}
-			if or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
+			if rp.isDeleted(key) || rp.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			list := listMembers(or.analysis, k, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
+			list := listMembers(rp.analysis, k, map[string]string{"workspace_slug": rp.in.Workspace, t.kind.Param: row.ID()})
 			if list.has(l.record.ID) {
-				by = append(by, or.displayName(t.kind, "", row))
+				by = append(by, rp.displayName(t.kind, "", row))
 			}
 		}
 		l.count(t.kind.Noun(), Using, len(by))
@@ -263,24 +263,24 @@ func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
 }
 
 // foreignRelations returns a cause if an orphan has relations to objects that stay, and planform did not make the relations.
-func (or *orphans) foreignRelations(l *orphan) []Cause {
+func (rp *orphans) foreignRelations(l *orphan) []Cause {
 	var by []string
 	n := 0
 	for _, k := range l.info.relations() {
 		m := k.Membership
-		read, ok := or.objects.membersRead(k, l.params)
-		if !ok || !or.mayRead(l, read) {
+		read, ok := rp.objects.membersRead(k, l.params)
+		if !ok || !rp.mayRead(l, read) {
 			continue
 		}
-		answer := or.service.ask(read)
+		answer := rp.service.ask(read)
 		for name, more := range answer.Unread {
 			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
 		}
 		n += len(answer.Rows)
 		inverse := resource.MustLookup(m.Inverse).Membership
 		list := newMemberList(k, read, answer)
-		names, _ := or.membersNot(l, k, &list, func(id string) bool {
-			return or.addedByUs(l.id(), m, id) || or.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
+		names, _ := rp.membersNot(l, k, &list, func(id string) bool {
+			return rp.addedByUs(l.id(), m, id) || rp.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
 		})
 		for _, name := range names {
 			by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+name)
@@ -295,20 +295,20 @@ func (or *orphans) foreignRelations(l *orphan) []Cause {
 }
 
 // unlistedUsers returns a cause for each kind whose unlisted objects may use an orphan.
-func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
+func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	var users []*kindInfo
-	for _, u := range l.info.referrers(or.objects.kinds) {
+	for _, u := range l.info.referrers(rp.objects.kinds) {
 		users = append(users, u.kind)
 	}
 	for _, k := range l.info.membershipsInside() {
-		users = append(users, or.objects.kind(k.Membership.Member))
+		users = append(users, rp.objects.kind(k.Membership.Member))
 	}
 	parent := l.record.Address.Parent()
 	for _, t := range users {
 		if t.kind.CountedAs == "" || t.parent == nil || t.parent.kind.Name != parent.Kind() {
 			continue
 		}
-		if n := or.hidden(t, parent, l.params, or.countsIn(t.parent, l.params)[t.kind.CountedAs]); n > 0 {
+		if n := rp.hidden(t, parent, l.params, rp.countsIn(t.parent, l.params)[t.kind.CountedAs]); n > 0 {
 			l.count(t.kind.Noun(), Unlisted, n)
 			causes = append(causes, ofOthers(unlisted(n, t.kind)+" may use it"))
 		}
@@ -317,51 +317,51 @@ func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 }
 
 // notLookedAt returns a cause if an orphan's contents or users were not read, because that takes too many requests.
-func (or *orphans) notLookedAt(l *orphan) []Cause {
-	if !l.unread || or.in.DeleteChanged {
+func (rp *orphans) notLookedAt(l *orphan) []Cause {
+	if !l.unread || rp.in.DeleteChanged {
 		return nil
 	}
-	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
+	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(rp.looks) +
 		" requests, which --refresh-all makes")}
 }
 
 // memberDisplayName returns the name of a member, from the list of the member's kind or from the list of members.
-func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
-	t, id := or.objects.kind(m.Member), m.MemberID(row)
-	if listed := or.listed(t, or.refs.paramsIn(parent))[id]; listed != nil {
-		return or.displayName(t.kind, parent, listed)
+func (rp *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
+	t, id := rp.objects.kind(m.Member), m.MemberID(row)
+	if listed := rp.listed(t, rp.refs.paramsIn(parent))[id]; listed != nil {
+		return rp.displayName(t.kind, parent, listed)
 	}
 	if row.ID() == id && row["sequence_id"] != nil {
-		return or.displayName(t.kind, parent, row)
+		return rp.displayName(t.kind, parent, row)
 	}
-	return or.refs.nameID(m.Member, id)
+	return rp.refs.nameID(m.Member, id)
 }
 
 // shown returns the row of an orphan, or nil if it was not read.
-func (or *orphans) shown(l *orphan) resource.Row {
+func (rp *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
-		l.row = or.listed(l.info, l.params)[l.record.ID]
+		l.row = rp.listed(l.info, l.params)[l.record.ID]
 	}
 	return l.row
 }
 
 // titleOf returns the readable identifier and the name of an orphan from the service, else from the state.
-func (or *orphans) titleOf(l *orphan) (identifier, name string) {
-	row := or.shown(l)
+func (rp *orphans) titleOf(l *orphan) (identifier, name string) {
+	row := rp.shown(l)
 	texts := l.info.kind.DisplayTexts(row)
 	for _, field := range l.info.kind.NaturalKey {
 		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") && !resource.IsID(applied) {
 			texts = append(texts, applied)
 		}
 	}
-	return cmp.Or(or.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
+	return cmp.Or(rp.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
 }
 
 // readableID returns the readable identifier of a row in the parent at an address, or "".
-func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	code := or.in.Prior[parent].Identifier
-	if i, wanted := or.objects.indexOf(parent); wanted {
-		code = cmp.Or(or.objects.states[i].identifier, code)
+func (rp *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	code := rp.in.Prior[parent].Identifier
+	if i, wanted := rp.objects.indexOf(parent); wanted {
+		code = cmp.Or(rp.objects.states[i].identifier, code)
 	}
 	if !k.Numbered() {
 		return ""
@@ -370,14 +370,14 @@ func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row res
 }
 
 // displayName returns the readable identifier of a row, else its quoted name.
-func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	if id := or.readableID(k, parent, row); id != "" {
+func (rp *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	if id := rp.readableID(k, parent, row); id != "" {
 		return id
 	}
 	for _, name := range k.DisplayTexts(row) {
 		return strconv.Quote(name)
 	}
-	return or.refs.nameID(k.Name, row.ID())
+	return rp.refs.nameID(k.Name, row.ID())
 }
 
 // byID sorts rows by their IDs, and removes duplicates: a list that changes while its pages are read may show a row twice.

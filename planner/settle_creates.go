@@ -28,14 +28,14 @@ type unconfirmedCreate struct {
 
 // recoverCreate returns the row that a create without an outcome made: it has the name that was sent, and a number above those that were
 // known before. The presence indeterminate means that a person must check.
-func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
-	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || re.objects.states[f.parent].identifier == "" {
+func (rc *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
+	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || rc.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
-	if re.recovered[f] == nil {
-		re.recoverAll(f)
+	if rc.recovered[f] == nil {
+		rc.recoverAll(f)
 	}
-	if l := re.recovered[f]; l != nil {
+	if l := rc.recovered[f]; l != nil {
 		return l.presence, l.rows
 	}
 	return indeterminate, nil
@@ -43,13 +43,13 @@ func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 
 // recoverAll settles all creates without an outcome among the siblings of an object. It does so together, because several creates may have
 // sent the same name: then nobody can tell which row belongs to which create.
-func (re *recovery) recoverAll(one *objectState) {
-	s := &scan{recovery: re, one: one, parent: &re.objects.states[one.parent], known: map[int]string{}, lowest: -1}
+func (rc *recovery) recoverAll(one *objectState) {
+	s := &scan{recovery: rc, one: one, parent: &rc.objects.states[one.parent], known: map[int]string{}, lowest: -1}
 	byName := map[string][]*unconfirmedCreate{}
 	wanted, taken := map[resource.Address]bool{}, map[string]bool{} // taken: IDs and readable identifiers of other objects
 	numbers := ""                                                   // the scope of the readable numbers
-	for i, o := range re.objects.all() {
-		f := &re.objects.states[i]
+	for i, o := range rc.objects.all() {
+		f := &rc.objects.states[i]
 		if f.info != one.info || f.parent != one.parent {
 			continue
 		}
@@ -58,14 +58,14 @@ func (re *recovery) recoverAll(one *objectState) {
 		if f.intent.creates() && o.ID == "" && o.Identifier == "" {
 			l := &unconfirmedCreate{intent: f.intent, presence: indeterminate}
 			name := strings.TrimSpace(l.intent.Name)
-			byName[name], re.recovered[f] = append(byName[name], l), l
+			byName[name], rc.recovered[f] = append(byName[name], l), l
 			if s.lowest < 0 || l.intent.After < s.lowest {
 				s.lowest = l.intent.After
 			}
 		}
 	}
 	dropped := map[string]bool{} // names in creates of objects that the manifest no longer has
-	for address, r := range re.in.Prior {
+	for address, r := range rc.in.Prior {
 		taken[r.ID] = true
 		if address.NumberingScope() != numbers {
 			continue
@@ -82,14 +82,14 @@ func (re *recovery) recoverAll(one *objectState) {
 	for name, lost := range byName {
 		hits := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool {
 			return !slices.Contains(one.info.kind.DisplayTexts(row), name) || taken[row.ID()] ||
-				taken[strings.ToUpper(re.objects.readableID(one.info.kind, one.parent, row))]
+				taken[strings.ToUpper(rc.objects.readableID(one.info.kind, one.parent, row))]
 		})
 		for _, l := range lost {
 			switch {
 			case !complete: // indeterminate
 			case len(hits) == 0:
 				l.presence = absent
-				re.service.unconfirmed = append(re.service.unconfirmed, s.missing...)
+				rc.service.unconfirmed = append(rc.service.unconfirmed, s.missing...)
 				s.missing = nil
 			case len(hits)+len(lost) == 2 && !dropped[name]:
 				l.presence, l.rows = exists, hits

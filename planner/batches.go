@@ -113,7 +113,7 @@ func countRequests(steps []*Step) int {
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
-		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // after a removal
+		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // the member is removed and added again
 			s.ArchivesFirst():
 			n += 2
 		default:
@@ -148,7 +148,7 @@ func requestsOfBatch(list []*Step) (n int) {
 			}
 		}
 		if len(sent) == 0 {
-			return n + 1 // only of steps that wait for each other
+			return n + 1 // all remaining steps wait for each other
 		}
 		for _, s := range sent {
 			done[s.Index] = true

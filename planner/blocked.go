@@ -15,7 +15,7 @@ type blockers struct {
 
 	refs   *references
 	claims *claims
-	roots  []objectID // by object, see blocker
+	roots  []objectID // the blocker of each object, see blocker
 	known  []bool
 }
 
@@ -30,7 +30,7 @@ func findBlockers(refs *references, claims *claims) *blockers {
 // one of these; noObject = i can be made.
 func (b *blockers) blocker(i objectID) objectID {
 	if !b.known[i] {
-		b.known[i], b.roots[i] = true, noObject // of a cycle, which is an error of its own
+		b.known[i], b.roots[i] = true, noObject // ends the recursion in a cycle, which is reported elsewhere
 		b.roots[i] = b.findBlocker(i)
 	}
 	return b.roots[i]
@@ -104,7 +104,7 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 // forbids returns the cause that forbids creating an object: an option, the manifest, another owner, or a name that is taken.
 func (b *blockers) forbids(i objectID) Cause {
 	switch o := b.in.Desired[i]; {
-	case b.objects.isPredefined(i): // nobody creates it
+	case b.objects.isPredefined(i): // the service creates it
 		return Cause{}
 	case o.NoCreate && b.in.Deletes != nil:
 		return refused("it is not on the service any more")
@@ -297,7 +297,7 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 			case marked && owner != ch.in.Owner:
 				ch.diags.warn(o, "other-owner", there+" ("+ch.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
 					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
-			default: // another object of the manifest is meant by it
+			default: // the row has exactly this name, and no other owner
 				continue
 			}
 			return
@@ -332,7 +332,7 @@ func (ch *checks) checkFeatures(i objectID) {
 func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
 	o := ch.in.Desired[i]
 	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
-	if !p.presence.decided() { // such as of a service that has no such switches
+	if !p.presence.decided() { // for example, the service has no such switches
 		return
 	}
 	at := parent.Position
@@ -342,7 +342,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 		at = v.Position
 	}
 	switch {
-	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // off only when they are in
+	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // the switch is turned off after the children are created
 		hidden := diag.Diagnostic{
 			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
 			Summary: o.Kind.HiddenIn(parent),
@@ -361,7 +361,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 	}
 	if known && on != "true" {
 		what := plural(o.Kind)
-		if switchField.Name != o.Kind.RequiresFeature { // what it is, such as an epic, needs it
+		if switchField.Name != o.Kind.RequiresFeature { // the object needs the switch because of one of its values, such as being an epic
 			what = switchField.Name
 		}
 		ch.diags.Add(diag.Diagnostic{

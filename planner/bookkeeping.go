@@ -295,7 +295,7 @@ func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange)
 // settleMembers closes intents about members if no step will close them and the service shows their outcome. It removes members from
 // records if they are gone or an object of another owner declares them.
 func (b *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose intents a step closes
+	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose open intents a step of this run closes
 	for _, s := range b.steps.all() {
 		if s.Action == AddMembers {
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true

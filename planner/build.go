@@ -8,12 +8,12 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Result is a plan, or the findings that leave none.
+// Result is a plan, or the findings that prevent it.
 type Result struct {
 	// Plan is nil if there are errors among the Findings.
 	Plan *Plan
-	// Findings are the errors that leave no plan, such as names that nothing bears, with
-	// the warnings beside them. The warnings of a plan are its Notices.
+	// Findings are the errors that prevent a plan, such as unknown names, and the warnings found with them. The warnings of a plan are its
+	// Notices.
 	Findings diag.List
 }
 
@@ -54,14 +54,14 @@ func load(in Input, service *loader) *World {
 	readCustomFields(w.refs)                               // values that no list shows
 	w.differ = &comparer{w.analysis, w.refs}               // desired x observed x prior, field by field
 	w.records = newMemberRecords(w.refs)                   // members of containers, as the state has them
-	w.orphans = findOrphans(w.refs, w.records)             // in the state, not in the manifest: which may be deleted
+	w.orphans = findOrphans(w.refs, w.records)             // objects that only the state has, and whether to delete them
 	w.memberships = gatherMembers(w.refs, w.records)       // desired and current members of containers
-	w.decisions = decideMembers(w.memberships, w.orphans)  // who enters and leaves which container
+	w.decisions = decideMembers(w.memberships, w.orphans)  // members to add to containers, and to remove
 	w.outsiders = findOutsiders(w.differ, w.memberships)   // people who are not members of the project
-	findGovernance(w.differ)                               // on which level the workspace manages what is written
-	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that the service takes once
+	findGovernance(w.differ)                               // levels on which the workspace manages the kinds that are written
+	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that must be unique
 	readDisplayNames(w.differ, w.decisions)                // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.decisions) // what people changed, if that is asked for
+	w.divergences = findDivergences(w.differ, w.decisions) // changes by people, for a pull
 	return w
 }
 
@@ -71,9 +71,9 @@ func Build(w *World) Result {
 	var result Result
 	if !diags.HasErrors() {
 		plan := newPlan(in, w.refs)
-		blockers := findBlockers(w.refs, w.claims) // what cannot be made
+		blockers := findBlockers(w.refs, w.claims) // objects and values that cannot be made
 		steps := newSteps(w.refs)
-		blockTwins(w.identities, steps)                                                                // several records of one object
+		blockTwins(w.identities, steps)                                                                // several rows with the mark of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
 		members := planMembers(plan, steps, blockers, w.decisions)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.decisions, steps, plan}
@@ -117,7 +117,7 @@ func (p *Plan) count(in *Input) {
 		}
 		action, members := s.Action, 0
 		if action == Adopt && s.Changed() {
-			action = Update // what is overwritten is not hidden behind "adopt"
+			action = Update // the summary counts overwritten fields as an update
 		}
 		if s.Members != nil {
 			members = len(s.Members.Items)
@@ -138,7 +138,7 @@ func dialects(observed Observed) map[string]resource.Dialect {
 		if len(a.Rows) == 0 || !k.HasDialects() {
 			continue
 		}
-		// Answers come in any order: should they differ, the contract's names are the ones.
+		// The map has no order: if answers differ, the least dialect, with the contract's names, counts.
 		d, shown := k.DialectOf(a.Rows[0])
 		if have, before := found[k.Name]; shown && (!before || d < have) {
 			found[k.Name] = d

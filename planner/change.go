@@ -55,7 +55,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 			b.keepHidden(i)
 		case exists:
 			b.planUpdate(i)
-		case unbound, invalid: // there are errors
+		case unbound, invalid: // the plan has errors already
 		}
 	}
 	b.awaitSwitches()

@@ -116,7 +116,7 @@ func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 func lost(f *resource.Field, applied, have string) (gone []string) {
 	was, is := f.WithoutProperty(applied), f.WithoutProperty(have)
 	if was == "" || strings.HasPrefix(was, "sha256:") || is != "" && strings.TrimSuffix(applied, was) != strings.TrimSuffix(have, is) {
-		return nil // or another property took its place
+		return nil // the value was not recorded, or belongs to another property
 	}
 	still := strings.Split(is, ",")
 	left := slices.DeleteFunc(strings.Split(was, ","), func(id string) bool {
@@ -172,7 +172,7 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 
 func (d *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
 	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
-	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // nobody wrote the IDs
+	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // the values of an undo are IDs that nobody wrote
 		now := d.refs.nameIDs(v, v.Field.WithoutProperty(want), resolve)
 		after = &now
 	}
@@ -195,14 +195,14 @@ func (d *comparer) displayValues(v *resource.Value, have, want string, after *st
 type fieldDiff struct {
 	send        []*resource.Value
 	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
-	changes     []Change          // that sending makes
+	changes     []Change          // the changes that send makes
 	alone       bool              // the update shares no request
 	late        lateTexts         // sent after the objects that they name are created
-	unappliable []Change          // that cannot be made
+	unappliable []Change          // changes that cannot be made
 	kept        []Change          // drift that is left as it is
 	ignored     int               // number of fields that differ and that the manifest ignores
-	causes      []Cause           // of each of unappliable
-	position    diag.Position     // of the first of unappliable, if that is a reference
+	causes      []Cause           // the cause of each of unappliable
+	position    diag.Position     // position of the first of unappliable, if that is a reference
 }
 
 // lateTexts holds texts that name objects which this run creates.

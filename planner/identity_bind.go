@@ -80,7 +80,7 @@ func (s *search) readByID() binding {
 	o, f := s.o, s.f
 	op, id := f.readOperation()
 	if op == nil {
-		return binding{presence: exists} // it is not refreshed
+		return binding{presence: exists} // the API cannot read it again
 	}
 	a := s.service.ask(s.snapshot.readOne(f, op, id))
 	switch {
@@ -148,7 +148,7 @@ func (s *search) unlisted(address resource.Address, id string) binding {
 	row := a.Rows[0]
 	b := binding{presence: exists, row: row, id: row.ID(), identifier: cmp.Or(s.objects.readableID(s.o.Kind, f.parent, row), f.identifier)}
 	switch why := row.Hidden(); {
-	case why == archived && given && !want && f.info.archivable: // it is brought back
+	case why == archived && given && !want && f.info.archivable: // the run restores it
 	case why != "":
 		b.presence, b.why = hidden, why
 	case id != "" && b.id != id:

@@ -125,7 +125,7 @@ func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding 
 		return binding{presence: p.presence, why: p.why}
 	case p.presence == absent:
 		f.prior, f.intent = nil, nil
-		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export of the same workspace names its own objects so
+		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export names objects of its workspace by identifier
 			m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
 		}
 		if presence := m.snapshot.kindPresence(f.info); presence != exists {

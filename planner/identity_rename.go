@@ -32,7 +32,7 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 
 // relocate returns a state in which some objects of a kind, with their memberships and contents, have other addresses. It updates origin.
 func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
-	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may go where another one was
+	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may take another object's former address
 	for address := range prior {
 		if _, ok := to[ancestorOfKind(address, k)]; ok {
 			delete(origin, address)

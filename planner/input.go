@@ -54,11 +54,11 @@ type Input struct {
 	Settings
 
 	Workspace string
-	BaseURL   string // for the plan's reader only
+	BaseURL   string // shown in the plan, used for nothing else
 	WebURL    string // of the web app, whose pages texts link to
 	API       resource.API
-	Now       time.Time          // to tell what is over; zero = nothing is
-	APIFound  bool               // the API is what the service offers, not what somebody chose
+	Now       time.Time          // to find objects that are over; zero = no object is over
+	APIFound  bool               // planform found the API; the user did not choose it
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
 	// Owner is the owner of the manifests.
 	Owner resource.Owner
@@ -144,7 +144,7 @@ type Intent struct {
 	Name   string    `json:"name,omitempty"`  // the text of the object's natural key; of members that were to be added or taken out: [Members.IntentName]
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
-	Batch  bool      `json:"batch,omitempty"` // it was to be sent with others, by API v2
+	Batch  bool      `json:"batch,omitempty"` // it shares a request of API v2 with other writes
 	// Fields lists the names of the fields that an update sends; none = it may be any. Sent is the [Said] digest of their values;
 	// "" = it is not known.
 	Fields []string `json:"fields,omitempty"`
@@ -161,8 +161,8 @@ type Read struct {
 	Fields     string         // of a list: the only fields that are needed, with commas between; "" = all
 	Optional   bool           // if the read is forbidden, its answer has no rows and the planning goes on
 	ExternalID string         // of a list: only the object that bears planform's mark with this ID, wherever it is; "" = all
-	Owner      resource.Owner // of that mark
-	Probe      bool           // of a list: one row is enough, it only matters whether there is such a list
+	Owner      resource.Owner // the owner in that mark
+	Probe      bool           // of a list: one row is enough, because only the existence of the list matters
 }
 
 // membersInV1 reports whether the read asks API v2 for the members of a container, and API v1 has such a list too. API v1 is used if
@@ -185,7 +185,7 @@ type Observed map[Read]Answer
 
 // Answer is the service's answer to a read.
 type Answer struct {
-	Rows []resource.Row // of a list all rows; of a single record that one
+	Rows []resource.Row // all rows of a list, or the row of one object
 	// NotFound: the service says that there is no such object.
 	NotFound bool
 	// Several: of a look-up by external ID, several objects carry it.
@@ -213,7 +213,7 @@ type Targets []Target
 // Target is one pattern.
 type Target struct {
 	Pattern  string
-	Contents bool // [Select] also selects what the manifest has in or below the objects that match
+	Contents bool // [Select] also selects the manifest's objects in or below the objects that match
 	expr     *regexp.Regexp
 }
 
@@ -233,7 +233,7 @@ func NewTarget(pattern string) Target {
 
 // include reports whether an object, or an object that it is in or below, is targeted.
 func (ts Targets) include(o *resource.Object) bool {
-	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // parents that lead back to themselves are an error of its own
+	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // seen ends the loop if parents form a cycle, which is reported elsewhere
 		if ts.Mean(o.Address) || o.Parent != nil && ts.include(o.Parent) {
 			return true
 		}

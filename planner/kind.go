@@ -12,11 +12,11 @@ import (
 // kindInfo holds the facts about a kind under one API that planning needs. They are computed once.
 type kindInfo struct {
 	kind             *resource.Kind
-	api              resource.API // that manages its objects
+	api              resource.API // the API that manages its objects
 	rank             int
 	parent           *kindInfo           // what objects live in; nil = the workspace
-	refs             []refField          // of the fields that name objects
-	naturalKey       []*resource.Field   // by which objects are recognised; empty = they are not
+	refs             []refField          // the fields that name objects
+	naturalKey       []*resource.Field   // the fields that identify objects; empty = there are none
 	namedByOthers    bool                // the natural key names other objects
 	create           *resource.Operation // nil = not offered; likewise the others
 	update           *resource.Operation
@@ -25,19 +25,19 @@ type kindInfo struct {
 	get              *resource.Operation
 	find             *resource.Operation
 	self             *resource.Operation
-	archived         *resource.Operation // lists what the list leaves out
+	archived         *resource.Operation // lists the archived objects, which list leaves out
 	archivable       bool                // the manifest says whether an object is archived
 	namedWithin      *kindInfo           // in which objects are named: the parent, or what a single parent lives in; nil = the workspace
 	defaultFlag      string              // field that marks the one which others get by default; "" = none
 	externalIDs      bool                // objects carry planform's external ID
-	referenced       bool                // other objects live in one or refer to one
+	referenced       bool                // other objects live in objects of the kind, or refer to them
 }
 
 // neededFields returns the names of the fields that a list must show: the identity, the fields that the manifest writes, and references
 // to kinds that the run may delete from. Of such a kind itself, all fields are needed.
 func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := ki.kind
-	if ki.list.V2() { // which refuses a name that its rows lack
+	if ki.list.V2() { // API v2 refuses a field that its rows lack
 		return "all"
 	}
 	names := []string{"id", "archived_at", k.Parent}

@@ -46,7 +46,7 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, lat
 	switch {
 	case len(created) == 0:
 		return with
-	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // they never wait for it
+	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // objects of lower kinds never wait for this create
 		step.afterObjects = append(step.afterObjects, created...)
 		return with
 	case t.update == nil:
@@ -123,7 +123,7 @@ func (ch *changes) inlineLinks() map[*Step]bool {
 		}
 		if slices.ContainsFunc(l.step.Values(), func(v *resource.Value) bool { return v.Field.Name == l.create.Kind.ParentField }) &&
 			slices.ContainsFunc(l.step.needs, func(s *Step) bool { return s != l.create }) {
-			continue // it names the parent, too
+			continue // the step also names the parent
 		}
 		done[l.step] = true
 		for _, at := range l.targets {

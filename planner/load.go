@@ -17,7 +17,7 @@ type Reader interface {
 type loader struct {
 	observed Observed
 	request  func(reads []Read) error // nil = everything is loaded, and a read without an answer is a bug of the planner
-	err      error                    // of a failed request
+	err      error                    // the error of a failed request
 	moved    bool                     // a kind turned out to be managed by API v1, so that loading starts again
 	running  *task                    // nil = no task of [loader.each] is running
 

@@ -18,7 +18,7 @@ type decisions struct {
 	records     *memberRecords
 	orphans     *orphans
 
-	sets    map[edge]*memberSet // without the member
+	sets    map[edge]*memberSet // by edge without member: the set of the container
 	deleted map[serviceID]bool
 	where   map[edge][]Container // by edge without container: the containers in which the service shows the member
 	wasRead map[edge]bool        // by edge without member: containers that were read for where

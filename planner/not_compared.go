@@ -18,8 +18,8 @@ type NotCompared struct {
 	What      string             `json:"what"`            // for people, such as values of custom fields of 12 work items
 	Why       string             `json:"why"`
 	Hint      string             `json:"hint,omitempty"` // the way to compare it; "" = there is none
-	Addresses []resource.Address `json:"addresses"`      // of the first of the objects
-	All       []resource.Address `json:"-"`              // of them
+	Addresses []resource.Address `json:"addresses"`      // the addresses of the first objects
+	All       []resource.Address `json:"-"`              // the addresses of all objects
 }
 
 // gapReason is the reason why something is not compared, with a hint how to compare it.

@@ -16,8 +16,8 @@ type objects struct {
 	in        *Input
 	kinds     map[*resource.Kind]*kindInfo
 	states    []objectState                 // one for each of in.Desired
-	index     map[*resource.Object]objectID // into states, of objects that others live in or refer to
-	uses      []reference                   // of all states
+	index     map[*resource.Object]objectID // indexes of objects that other objects live in or refer to
+	uses      []reference                   // the references of all objects
 	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
 	renamed   relocation
 	owners    map[serviceID]objectID // the objects whose ID on the service is known, by that ID
@@ -84,7 +84,7 @@ const (
 	unbound       presence = iota // it was not looked for yet
 	exists                        // it is on the service, its ID is known
 	absent                        // it is not on the service
-	indeterminate                 // a create without an outcome that nothing can settle
+	indeterminate                 // an earlier create has no outcome, and planform cannot find it out
 	unsupported                   // this edition has no such kind
 	notFound                      // the service does not show the ID or identifier that the manifest gives; see objectState.why
 	hidden                        // it, or its parent, is archived or a draft, or deleted by somebody whose changes are kept, and left alone
@@ -115,17 +115,17 @@ type objectState struct {
 	intent       *Intent      // what an earlier run announced about it, without an outcome; nil = nothing
 	replaces     string       // ID of planform's object that is deleted before this one is created; "" = none
 	parent       objectID     // index of its parent; none = the workspace
-	uses         []reference  // its fields that name others
-	keptDeleted  bool         // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
-	vanished     bool         // the state knows it, the service does not any more
-	replaced     bool         // the state knows another object under this address
+	uses         []reference  // its fields that name other objects
+	keptDeleted  bool         // somebody deleted it, or its parent, and --on-drift keep accepts that
+	vanished     bool         // the state has it, and the service no longer does
+	replaced     bool         // the state has another object under this address
 	hasChildren  bool
-	isMember     bool // of some container
-	compared     bool // some field is held against what the service shows
-	unconfirmed  bool // a former run may have created it, and it may still come
-	undetectable bool // it counts as absent since nothing can tell
-	maybeHidden  bool // it was not looked for where lists show nothing
-	foreign      bool // another owner has it: it is used, and neither changed nor deleted
+	isMember     bool // it is a member of a container in the manifest
+	compared     bool // some field is compared with the service
+	unconfirmed  bool // the create of an earlier run may still take effect
+	undetectable bool // it counts as absent because the API cannot show whether it exists
+	maybeHidden  bool // it may be archived or a draft, because no look-up was made
+	foreign      bool // another owner has it, so that planform neither changes nor deletes it
 }
 
 // reference is a field of a wanted object that names others.

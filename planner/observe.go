@@ -53,15 +53,15 @@ func observe(in *Input, service *loader) analysis {
 
 // listing is the service's list of a scope.
 type listing struct {
-	desired int  // objects of the manifest that are to be read
-	needed  bool // something can be found in the list only
+	desired int  // number of objects of the manifest that must be read
+	needed  bool // some object can be found only in the list
 	known   bool // the state has a record of something in it
 
 	path     string // of the read; "" = not expanded yet
 	presence presence
 	read     bool
 	rows     []resource.Row
-	why      string           // it is missing
+	why      string           // the reason why the list is missing
 	indexes  map[string]index // made when first needed
 	named    *resource.Names  // made when first needed, see snapshot.names
 }
@@ -185,7 +185,7 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	}
 	if t.viaSingle(s.objects, parent) {
 		host, st := s.list(t.parent, parent)
-		if st != exists || len(host.rows) == 0 { // and nothing is in it
+		if st != exists || len(host.rows) == 0 { // without the single object, the list is empty
 			l.read, l.presence, l.why = true, st, host.why
 			return l, l.presence
 		}
@@ -195,7 +195,7 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 		ask = s.service.askOptional
 	}
 	a := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
-	if l.read { // by another task, meanwhile
+	if l.read { // another task has read the list meanwhile
 		return l, l.presence
 	}
 	l.read = true
@@ -302,7 +302,7 @@ func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	l.named = &resource.Names{}
 	for _, i := range s.objects.inScope(scope{t, parent}) {
 		o := s.in.Desired[i]
-		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // which nothing on the service has
+		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // an address is no ID of the service
 		l.named.Add(resource.ByKey, o.Key, id)
 		for _, field := range t.kind.NaturalKey {
 			if !t.kind.AdoptOnRequestOnly {

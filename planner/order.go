@@ -43,11 +43,11 @@ func (og *ordering) order(pruning *pruning) bool {
 	list = append(list, pruning.deletions()...)
 	og.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)
-	if cycle == nil && og.in.API != resource.V2 { // whose creates go many at a time
+	if cycle == nil && og.in.API != resource.V2 { // API v2 creates many objects in one request
 		if done := og.changes.inlineLinks(); len(done) > 0 {
 			dropped := func(s *Step) bool { return done[s] }
 			list = slices.DeleteFunc(list, dropped)
-			for _, s := range list { // such as an archiving, which waits for all else
+			for _, s := range list { // an archiving, for example, waited for the dropped steps
 				s.needs = slices.DeleteFunc(s.needs, dropped)
 			}
 			ordered, cycle = order(list)
@@ -97,7 +97,7 @@ func (og *ordering) link(list []*Step) bool {
 			steps   *[]*Step
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
-				if og.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
+				if og.steps.of[at] == nil { // both objects are in a cycle, a part of which cannot be made
 					og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(og.in.Desired[at].Address)+
 						", which cannot be made", breakCycle)
 					return false

@@ -27,7 +27,7 @@ type outsider struct {
 type prerequisite struct {
 	via       *resource.Kind // the membership
 	container objectID       // the container
-	id        string         // of the person
+	id        string         // ID of the person
 }
 
 func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {

@@ -71,15 +71,15 @@ type Name struct {
 // Summary counts the actions of the steps, the objects that need no step, and the requests.
 type Summary struct {
 	Create        int `json:"create"`
-	Update        int `json:"update"` // with what is adopted and changed
+	Update        int `json:"update"` // also adopted objects that change
 	Adopt         int `json:"adopt"`
 	Delete        int `json:"delete"`
 	AddMembers    int `json:"add_members"` // members, not requests
 	RemoveMembers int `json:"remove_members"`
-	Unchanged     int `json:"unchanged"`    // objects that are as the manifest wants them, in all that it says
-	NotCompared   int `json:"not_compared"` // objects that are so as far as they were compared
-	Kept          int `json:"kept"`         // fields that are left as somebody changed them
-	Ignored       int `json:"ignored"`      // fields that differ and that the manifest leaves to people
+	Unchanged     int `json:"unchanged"`    // objects whose fields all equal the manifest
+	NotCompared   int `json:"not_compared"` // objects whose compared fields equal the manifest, but not all were compared
+	Kept          int `json:"kept"`         // fields with drift that is kept
+	Ignored       int `json:"ignored"`      // fields that differ and that the manifest ignores
 	Blocked       int `json:"blocked"`      // steps that are not possible
 	Requests      int `json:"requests"`     // write requests that the steps make if nothing goes wrong
 	Reads         int `json:"reads"`        // read requests that were made for the plan
@@ -119,7 +119,7 @@ type Step struct {
 	Object     *resource.Object // nil for memberships and orphans
 	ID         string           // the service's ID where it is known before the run
 	Identifier string           // the readable one, such as WEB-7, where it is known before the run
-	Name       string           // what the service calls the object, as far as that was read
+	Name       string           // the object's name on the service, if it was read
 	Page       string           // path where the web app shows the object, or what it lives in; "" = nowhere
 	Position   diag.Position
 	Operation  *resource.Operation // what is sent; nil = no request
@@ -131,9 +131,9 @@ type Step struct {
 	Write    *Write    // Create, Update, Adopt
 	Members  *Members  // AddMembers, RemoveMembers
 	Deletion *Deletion // Delete
-	Cause    Cause     // why a step is NotPossible, whatever else it would do
+	Cause    Cause     // the cause of a step that is NotPossible
 
-	changes []Change // of an update, an adopt, or what is not possible; those of the others are derived
+	changes []Change // of an Update, an Adopt or a NotPossible; Changes derives the changes of other steps
 	draft
 }
 
@@ -143,15 +143,15 @@ type StepID int
 // Turn holds the conditions for starting a step, and the steps that it can share requests with.
 type Turn struct {
 	Needs []StepID // steps that must have succeeded
-	After []StepID // steps that must have ended, however: members that are still to be created
+	After []StepID // steps that must have ended, with or without success, such as creates of members
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
 	Sequence int
 	// Batch numbers the steps that may share requests: the writes of one kind in one
 	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
 	Batch     int
-	Bulk      *resource.Operation // of a step with a Batch: what is sent for several at once
-	Continues bool                // an earlier step is about the same object, and counts for both
+	Bulk      *resource.Operation // of a step with a Batch: the operation that sends several steps at once
+	Continues bool                // the summary counts the step together with an earlier step of the same object
 }
 
 // Write holds the data of a step that creates, updates or adopts an object.
@@ -172,11 +172,11 @@ type Write struct {
 
 // Deletion holds the data of a step that deletes an object.
 type Deletion struct {
-	With   string       // the step that takes it along, so that there is no request; "" = it goes by itself
-	Guards []Guard      // who may be in it
-	Loss   *Loss        // what goes with it; nil = the step in With says that
+	With   string       // text such as "with project/web" if the service deletes it with another object, without a request; "" = it has its own request
+	Guards []Guard      // the members that it may have
+	Loss   *Loss        // the data lost with it; nil = the step in With has it
 	Row    resource.Row // the object, as the service shows it; nil = it was not read
-	Record Record       // what the state knows of it
+	Record Record       // its record in the state
 	// Names holds the names of the objects that the row refers to, by ID, as far as the names were read.
 	Names map[string]string
 }

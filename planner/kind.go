@@ -14,21 +14,21 @@ type kindInfo struct {
 	kind             *resource.Kind
 	api              resource.API // the API that manages its objects
 	rank             int
-	parent           *kindInfo           // what objects live in; nil = the workspace
+	parent           *kindInfo           // the kind of the objects' parent; nil = the workspace
 	refs             []refField          // the fields that name objects
 	naturalKey       []*resource.Field   // the fields that identify objects; empty = there are none
 	namedByOthers    bool                // the natural key names other objects
 	create           *resource.Operation // nil = not offered; likewise the others
 	update           *resource.Operation
 	list             *resource.Operation
-	neededFieldNames string // that a list is asked for; "" = all
+	neededFieldNames string // the fields that a list request names; "" = all
 	get              *resource.Operation
 	find             *resource.Operation
 	self             *resource.Operation
 	archived         *resource.Operation // lists the archived objects, which list leaves out
 	archivable       bool                // the manifest says whether an object is archived
-	namedWithin      *kindInfo           // in which objects are named: the parent, or what a single parent lives in; nil = the workspace
-	defaultFlag      string              // field that marks the one which others get by default; "" = none
+	namedWithin      *kindInfo           // the kind in which names are unique: the parent, or the parent of a single parent; nil = the workspace
+	defaultFlag      string              // the field that marks the default object of a parent; "" = none
 	externalIDs      bool                // objects carry planform's external ID
 	referenced       bool                // other objects live in objects of the kind, or refer to them
 }

@@ -97,7 +97,7 @@ func (p presence) decided() bool { return p == exists || p == absent }
 // binding connects an object of the manifest to its row on the service.
 type binding struct {
 	presence   presence
-	row        resource.Row // as the service shows it, in the time zone that the object will be in; nil = not read
+	row        resource.Row // the row on the service, with days in the object's future time zone; nil = not read
 	id         string
 	identifier string
 	why        string // the reason why the object is notFound or hidden
@@ -111,8 +111,8 @@ type objectState struct {
 	info         *kindInfo
 	before       resource.Row // the row in the time zone of the last apply, if that was another one
 	endedOn      string       // its last day, in the time zone that it is in
-	prior        *Record      // what the state knows of it, but for what its intent was about; nil = nothing, or of another object
-	intent       *Intent      // what an earlier run announced about it, without an outcome; nil = nothing
+	prior        *Record      // its record in the state, without values that its intent may have changed; nil = there is none, or it is about another object
+	intent       *Intent      // the open intent of an earlier run about it; nil = there is none
 	replaces     string       // ID of planform's object that is deleted before this one is created; "" = none
 	parent       objectID     // index of its parent; none = the workspace
 	uses         []reference  // its fields that name other objects

@@ -64,7 +64,7 @@ func (p *Plan) Empty() bool {
 // Name is a name that was looked up on the service.
 type Name struct {
 	Kind   string
-	Within resource.Address // the project (or other parent) that it is looked up in; "" = the workspace
+	Within resource.Address // the project, or other parent, in which the name is looked up; "" = the workspace
 	Text   string
 }
 
@@ -120,7 +120,7 @@ type Step struct {
 	ID         string           // the service's ID where it is known before the run
 	Identifier string           // the readable one, such as WEB-7, where it is known before the run
 	Name       string           // the object's name on the service, if it was read
-	Page       string           // path where the web app shows the object, or what it lives in; "" = nowhere
+	Page       string           // path of the web page of the object, or of its nearest parent with a page; "" = there is none
 	Position   diag.Position
 	Operation  *resource.Operation // what is sent; nil = no request
 	Params     map[string]string   // path parameters, of a Delete or RemoveMembers
@@ -159,7 +159,7 @@ type Write struct {
 	Values        []*resource.Value // what is sent
 	SetExternalID bool              // an update also sends planform's external ID, as every create does
 	CreatedByUs   bool              // planform itself made the object that is adopted or taken over
-	FoundBy       string            // of an Adopt: how it matched; "" = the manifest says
+	FoundBy       string            // of an Adopt: the property by which it was found; "" = the manifest gives the object
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
 	// Announced is set on a Create that an earlier run may have sent as well. If the object exists when the step runs, planform made it.
@@ -332,7 +332,7 @@ type Members struct {
 	Container Container
 	Items     []Member
 	By        Member   // the object that defines the members' attribute, such as a role, see [resource.Words]; zero = no object does
-	Sources   []string // the manifests that want them in it, sorted; of an AddMembers
+	Sources   []string // of an AddMembers: the manifests that declare the members, sorted
 }
 
 // Container is the object that members are added to or removed from.
@@ -340,7 +340,7 @@ type Container struct {
 	Address resource.Address
 	Object  *resource.Object // nil if the manifest does not list it
 	ID      string           // where it is known before the run
-	Within  *resource.Object // what it lives in; nil = the workspace
+	Within  *resource.Object // the parent of the container; nil = the workspace
 }
 
 // Member is one member of a batch.
@@ -411,8 +411,8 @@ func (o Orphan) String() string {
 // Drift is a field that somebody changed on the service since the last apply.
 type Drift struct {
 	Object *resource.Object
-	Change *Change // Before is what the service has, After what the manifest wants
-	Kept   bool    // it is left as it is
+	Change *Change // Before is the value of the service, After the value of the manifest
+	Kept   bool    // the value of the service is kept
 }
 
 // Divergence is a field of an object that somebody changed on the service, or may have.
@@ -420,7 +420,7 @@ type Divergence struct {
 	Object *resource.Object
 	Value  *resource.Value // in the manifest
 	Row    resource.Row    // the object, as the service shows it
-	Change Change          // Before is what the service has, After what the manifest wants
+	Change Change          // Before is the value of the service, After the value of the manifest
 	// Conflict is set if the manifest changed too. Unknown is set if nobody can tell who changed the field, because the state does not
 	// have the value that was applied last.
 	Conflict, Unknown bool
@@ -437,14 +437,14 @@ type Unmanaged struct {
 	Kind   *resource.Kind
 	Parent resource.Address // "" = the workspace
 	Count  int
-	Names  []string // what people call them
+	Names  []string // display names of the objects
 }
 
 // ExtraMember is a membership of an object of the manifest that the manifest does not declare. An example is the module that somebody
 // put a work item into, or a relation that somebody added to it.
 type ExtraMember struct {
 	Membership *resource.Kind
-	On         *resource.Object // whose field would declare it
+	On         *resource.Object // the object whose field would declare the membership
 	Other      string           // the object that the field would name: its address, or its display name
 }
 
@@ -453,7 +453,7 @@ type StateChange struct {
 	From   resource.Address
 	To     resource.Address // the record's new address; "" = the record is removed
 	Record Record           // the new record, unless it is removed
-	Why    string           // for people; "" = not worth a word
+	Why    string           // the reason for people; "" = the change is not shown
 }
 
 // Guard lists the members that a container may have when it is deleted. Any other member was added by somebody, and then the container
@@ -465,11 +465,11 @@ type Guard struct {
 
 // Loss lists the data that is lost with a deleted object, as far as the data was read.
 type Loss struct {
-	Progress  string    `json:"progress,omitempty"`   // how far it is, such as In Progress
-	People    []string  `json:"people,omitempty"`     // who is assigned to it, leads it and so on
-	ChangedBy string    `json:"changed_by,omitempty"` // who changed it last
+	Progress  string    `json:"progress,omitempty"`   // its progress, such as In Progress
+	People    []string  `json:"people,omitempty"`     // people in its fields, such as assignees and the lead
+	ChangedBy string    `json:"changed_by,omitempty"` // the user who changed it last
 	ChangedAt string    `json:"changed_at,omitempty"` // when, as RFC 3339
-	Text      string    `json:"text,omitempty"`       // the beginning of what it says
+	Text      string    `json:"text,omitempty"`       // the beginning of its text
 	Contents  []Content `json:"contents,omitempty"`
 	// Despite lists the reasons for which the object would stay without [Input.DeleteChanged].
 	Despite []string `json:"despite,omitempty"`
@@ -479,7 +479,7 @@ type Loss struct {
 
 // Content counts the objects of one sort that a deleted object has.
 type Content struct {
-	Noun  string `json:"noun"` // one of them, such as comment
+	Noun  string `json:"noun"` // the noun for one object, such as comment
 	Where Where  `json:"where"`
 	Count int    `json:"count"`
 }
@@ -607,7 +607,7 @@ func (s *Step) require(other *Step) {
 func changesTo(values []*resource.Value) []Change {
 	changes := make([]Change, 0, len(values))
 	for _, v := range values {
-		if v.Implied { // nobody wrote it
+		if v.Implied { // the manifest does not have the value
 			continue
 		}
 		c := change(v, FromManifest)

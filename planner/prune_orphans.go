@@ -152,7 +152,7 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 	for _, address := range slices.Sorted(maps.Keys(rp.in.Prior)) {
 		_, wanted := rp.objects.indexOf(address)
 		switch {
-		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && rp.in.Deletes == nil: // no manifest ever had it
+		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && rp.in.Deletes == nil: // a manifest cannot have objects of the kind
 		case !rp.in.targeted(address):
 			rp.keepParents(address, refused(string(address)+" in it "+rp.in.untargeted()))
 		default:

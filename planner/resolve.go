@@ -114,7 +114,7 @@ func (re *references) resolveName(name nameUse) {
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		re.resolveIdentifier(name) // wherever it is
+		re.resolveIdentifier(name) // an identifier is looked up in the whole workspace
 		return
 	}
 	if name.key.within != noObject {
@@ -136,7 +136,7 @@ func (re *references) resolveName(name nameUse) {
 			return
 		}
 	}
-	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
+	if t.kind.AdoptOnRequestOnly { // several objects of the kind may have the same name
 		re.reportUnresolved(name, what+" is neither in the manifest nor an ID or identifier",
 			"write the key of one in the manifest, its identifier, or its ID")
 		return
@@ -204,7 +204,7 @@ func (re *references) matchByName(name nameUse, l *listing) {
 		re.names[name.key] = nameResult{notFound: notAccepted(r.Text, accepted)}
 	case len(hits) == 0:
 		hint := ""
-		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is
+		if len(re.diags.List) < diag.MaxShown { // each hint compares all names
 			hint = suggestions(r.Text, name.key.kind, l, lists)
 		}
 		re.reportUnresolved(name, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
@@ -248,7 +248,7 @@ func (re *references) target(i objectID, t *refField, r *resource.Reference) (at
 		id = re.names[nameKey{t.to, re.objects.within(i, t.to), r.Text}].id
 	}
 	if at, ok = re.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
-		return at, id, true // it is in the manifest under another name
+		return at, id, true // the manifest has the object under another name
 	}
 	return noObject, id, id != ""
 }
@@ -365,7 +365,7 @@ func (re *references) nameID(kind, id string) string {
 				if len(texts) == 0 {
 					continue
 				}
-				// Answers may differ, and come in any order: the least text is the one.
+				// The map has no order: if answers differ, the least text counts.
 				if have, ok := re.displayNames[n]; !ok || texts[0] < have {
 					re.displayNames[n] = texts[0]
 				}
@@ -527,7 +527,7 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 			continue
 		}
 		if id != "" {
-			return "" // two bear the name
+			return "" // two objects have the name
 		}
 		id = row.ID()
 	}
@@ -545,7 +545,7 @@ func (re *references) containerAt(a resource.Address) (Container, map[string]str
 	if params == nil {
 		return Container{}, nil
 	}
-	if c.ID == "" && c.Object == nil { // the manifest named one of the service
+	if c.ID == "" && c.Object == nil { // the manifest named a container that it does not list
 		c.ID = re.idByName(a, params)
 	}
 	params[resource.MustLookup(a.Kind()).Param] = c.ID

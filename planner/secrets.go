@@ -50,7 +50,7 @@ func (w *warnings) secrets() {
 			continue
 		}
 		switch {
-		case creates && file.Filled && !step.Write.Announced: // else its answer came
+		case creates && file.Filled && !step.Write.Announced: // if announced, the file may have the secret of the earlier create
 			w.diags.Add(diag.Diagnostic{
 				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
 				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,

@@ -106,7 +106,7 @@ type scan struct {
 	known       map[int]string // IDs by the numbers in the state
 	lowest      int            // the lowest of the highest known numbers in the intents of the creates
 	failed      bool           // the service has no such route
-	missing     []Read         // of unused numbers
+	missing     []Read         // the reads of unused numbers
 }
 
 // bound returns a number above which all rows of the creates are. It is at most the highest number that was known when the first create was

@@ -27,7 +27,7 @@ type memberRecords struct {
 	refs     *references
 	all      []*memberRecord // in the order of their addresses
 	byMember map[edge][]*memberRecord
-	named    map[edge]bool // members whom an intent names; if a member can be in one container only, without the container
+	named    map[edge]bool // edges of members that an intent names; for exclusive memberships also without the container
 }
 
 func newMemberRecords(refs *references) *memberRecords {

@@ -130,7 +130,7 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 		if !given {
 			continue
 		}
-		want, _ := v.Desired(nil) // a natural key names nothing else
+		want, _ := v.Desired(nil) // a natural key of these kinds has no references
 		for _, row := range l.byField(v.Field)[want] {
 			id := serviceID{o.Kind.Name, row.ID()}
 			_, owned := w.objects.owners[id]

@@ -10,11 +10,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// activity is the kind whose list tells what happened to the objects that it lives in.
+// activity is the kind whose list shows the history of its parent object.
 const activity = "activity"
 
-// Activities returns the reads that tell who changed on the service what
-// drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
+// Activities returns the reads that show who changed the drifted fields on the service, and when. [Plan.AnnotateAuthors] evaluates the
+// answers.
 func (p *Plan) Activities() []Read {
 	var reads []Read
 	for _, d := range p.Drift {
@@ -43,7 +43,7 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	return readOf(op, params)
 }
 
-// people is the kind of those who change objects.
+// people returns the kind of the actors that activities name.
 func people() *resource.Kind {
 	actor, _ := resource.MustLookup(activity).Field("actor")
 	return resource.MustLookup(actor.Ref)
@@ -57,8 +57,7 @@ func (p *Plan) people() (Read, bool) {
 	return readOf(op, map[string]string{"workspace_slug": p.Workspace})
 }
 
-// AnnotateAuthors says of every field that drifted who changed it last and when, as
-// far as the answers tell.
+// AnnotateAuthors sets who changed each drifted field last and when, as far as the answers show it.
 func (p *Plan) AnnotateAuthors(observed Observed) {
 	people := map[string]string{}
 	if r, ok := p.people(); ok {
@@ -85,8 +84,8 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 	}
 }
 
-// activityField returns the name of a field in the activities, which have one name for a text, however it is written, and name the
-// containers of an item in the plural.
+// activityField returns the name that activities use for a field. They have one name for all formats of a text, and name the containers
+// of an item in the plural.
 func activityField(name string) string {
 	name = strings.TrimPrefix(strings.TrimSuffix(name, "_html"), "relations.")
 	if via, ok := resource.MembershipOf("work_item", name); ok && via.Membership.Inverse == "" {

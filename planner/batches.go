@@ -6,14 +6,14 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// place is where steps of one operation work: those of one place can share requests.
+// place identifies the steps that can share requests: they have the same bulk operation and the same parent.
 type place struct {
 	bulk *resource.Operation
-	path string // of a delete's parent, whose address may not be known
+	path string // of a delete's bulk request, because the parent's address may not be known
 	in   resource.Address
 }
 
-// assignBatches lets steps share requests, where API v2 takes many rows at once.
+// assignBatches numbers the steps that can share requests, because API v2 takes many rows at once.
 func assignBatches(steps []*Step) {
 	numbers := map[place]int{}
 	for _, s := range steps {
@@ -33,7 +33,7 @@ func assignBatches(steps []*Step) {
 	awaitLastInSequence(steps)
 }
 
-// bulkOperation is the operation of API v2 that can carry out a step with others; nil = none.
+// bulkOperation returns the operation of API v2 that can carry out a step together with others; nil = none.
 func bulkOperation(s *Step) *resource.Operation {
 	if s.Operation == nil || s.alone || s.Members != nil || !resource.InV2(s.Values()) {
 		return nil
@@ -49,8 +49,8 @@ func bulkOperation(s *Step) *resource.Operation {
 	return bulk
 }
 
-// awaitContainers lets new members wait for new containers where a create in API v2 can put
-// an object into its containers.
+// awaitContainers makes the creates of new members wait for their new containers, if a create in API v2 can put an object into its
+// containers.
 func (st *steps) awaitContainers() {
 	for _, s := range st.all() {
 		if !createPlaces(s) {
@@ -74,8 +74,8 @@ func createPlaces(s *Step) bool {
 	return ok && overview.Overview.Rows == s.Kind.Membership.Member
 }
 
-// awaitLastInSequence lets membership steps wait until all creates of their members' batches
-// have ended: one list then shows who is in which container already.
+// awaitLastInSequence makes membership steps wait until all creates in their members' sequences have ended. One list then shows which
+// members are in their containers already.
 func awaitLastInSequence(steps []*Step) {
 	last := map[int]StepID{} // by sequence
 	for _, s := range steps {
@@ -97,9 +97,8 @@ func awaitLastInSequence(steps []*Step) {
 	}
 }
 
-// countRequests is the number of write requests that the steps make if nothing goes wrong.
-// Steps of a batch share them as the executor gathers them: a full request, or all that
-// are ready. A member that its create puts into the container needs none.
+// countRequests returns the number of write requests that the steps make if nothing goes wrong. Steps of a batch share requests as in
+// the executor: a request is full, or has all steps that are ready. A member whose create puts it into the container needs none.
 func countRequests(steps []*Step) int {
 	n := 0
 	waiting := map[int][]*Step{} // by batch
@@ -114,7 +113,7 @@ func countRequests(steps []*Step) int {
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
-		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // after a removal
+		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // the member is removed and added again
 			s.ArchivesFirst():
 			n += 2
 		default:
@@ -127,8 +126,7 @@ func countRequests(steps []*Step) int {
 	return n
 }
 
-// requestsOfBatch is the number of requests for the steps of one batch, some of which wait
-// for others of it.
+// requestsOfBatch returns the number of requests for the steps of one batch, where steps may wait for other steps of the batch.
 func requestsOfBatch(list []*Step) (n int) {
 	done := map[StepID]bool{}
 	open := map[StepID]bool{}
@@ -150,7 +148,7 @@ func requestsOfBatch(list []*Step) (n int) {
 			}
 		}
 		if len(sent) == 0 {
-			return n + 1 // only of steps that wait for each other
+			return n + 1 // all remaining steps wait for each other
 		}
 		for _, s := range sent {
 			done[s.Index] = true
@@ -160,13 +158,12 @@ func requestsOfBatch(list []*Step) (n int) {
 	return n
 }
 
-// A row of API v2 cannot name an object of its own request. An object that waits for the next
-// one is overtaken by later ones, and the service numbers them as they come. In exact order,
-// an object that may share a request with its parent is created without, and a step of its own
-// names the parent when both are there.
+// A row of API v2 cannot name an object of its own request. If an object waits for the next request, later objects overtake it, and the
+// service numbers objects as they arrive. In exact order, an object that may share a request with its parent is therefore created without
+// the parent, and an update names the parent when both exist.
 
-// deferParents takes parents that may share a request with their children out of the
-// creates of these. It returns the steps with those that name them.
+// deferParents removes the parent from creates that may share a request with the create of the parent. It returns all steps, with the
+// updates that name these parents.
 func (ch *changes) deferParents(ordered []*Step) []*Step {
 	type turn struct {
 		at     place
@@ -204,9 +201,8 @@ func (ch *changes) deferParents(ordered []*Step) []*Step {
 	return slices.Insert(ordered, at, later...)
 }
 
-// deferLaterParents takes parents that the manifest has after their children out of the creates of these, which would wait for them and be
-// overtaken by others. It returns the steps with those that name them, and with the changes of existing items, which would call their new
-// parents forward, last.
+// deferLaterParents removes the parent from creates that stand before the create of the parent, so that they need not wait and be
+// overtaken. It returns all steps; the updates that name these parents, and changes of existing items that need them, come last.
 func (ch *changes) deferLaterParents(list []*Step) []*Step {
 	turns := map[*Step]int{}
 	for n, s := range list {
@@ -232,7 +228,7 @@ func (ch *changes) deferLaterParents(list []*Step) []*Step {
 	return append(inTurn, later...)
 }
 
-// parentOf finds the value of a create that names the parent, and the step that creates that.
+// parentOf returns the index of a create's value that names the parent, and the step that creates the parent.
 func (ch *changes) parentOf(s *Step) (k int, parent *Step) {
 	k = slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
 		return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
@@ -243,8 +239,8 @@ func (ch *changes) parentOf(s *Step) (k int, parent *Step) {
 	return k, ch.steps.of[ch.objects.index[s.Values()[k].Refs[0].Target]]
 }
 
-// deferParent takes the parent out of a create, and plans the change that names it; nil = there is none to be planned. What is archived
-// is left alone after that, and keeps its parent.
+// deferParent removes the parent from a create, and returns the new update that names the parent; nil = none is needed. If the object
+// or its parent will be archived, the create keeps the parent, because archived objects take no updates.
 func (ch *changes) deferParent(s *Step, k int, parent *Step) *Step {
 	if isArchived(s.Object) || isArchived(parent.Object) {
 		return nil
@@ -260,7 +256,7 @@ func isArchived(o *resource.Object) bool {
 	return want
 }
 
-// nameParent plans the change that gives a new object its parent; nil = it is part of one that is planned already.
+// nameParent returns an update that gives a new object its parent; nil = an update that is planned already does so.
 func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *Step {
 	changes := changesTo([]*resource.Value{v})
 	for _, l := range ch.addedLinks {

@@ -9,13 +9,13 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// blockers tells which objects and fields cannot be made, and why.
+// blockers finds the objects and fields that cannot be made, and the causes.
 type blockers struct {
 	analysis
 
 	refs   *references
 	claims *claims
-	roots  []objectID // by object, see blocker
+	roots  []objectID // the blocker of each object, see blocker
 	known  []bool
 }
 
@@ -26,11 +26,11 @@ func findBlockers(refs *references, claims *claims) *blockers {
 	}
 }
 
-// blocker is the object because of which object i cannot be made: i itself, its parent,
-// or an object that it refers to, and so on. none = it can be made.
+// blocker returns the object that keeps object i from being made: i itself, its parent, an object that it refers to, or the blocker of
+// one of these; noObject = i can be made.
 func (b *blockers) blocker(i objectID) objectID {
 	if !b.known[i] {
-		b.known[i], b.roots[i] = true, noObject // of a cycle, which is an error of its own
+		b.known[i], b.roots[i] = true, noObject // ends the recursion in a cycle, which is reported elsewhere
 		b.roots[i] = b.findBlocker(i)
 	}
 	return b.roots[i]
@@ -59,10 +59,10 @@ func (b *blockers) findBlocker(i objectID) objectID {
 	return noObject
 }
 
-// blockerOf is the blocker of an object that a value refers to.
+// blockerOf returns the blocker of an object that a value refers to, or noObject.
 func (b *blockers) blockerOf(v *resource.Value) objectID {
 	for k := range v.Refs {
-		// only the field waits for those
+		// only the field waits for an object that is unsupported or not found
 		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported &&
 			b.objects.states[at].presence != notFound {
 			if root := b.blocker(at); root != noObject {
@@ -73,7 +73,8 @@ func (b *blockers) blockerOf(v *resource.Value) objectID {
 	return noObject
 }
 
-// cause returns what keeps the object root from being created, in words about object i: itself, its parent, or what it needs.
+// cause returns the cause that keeps the object root from being created. Its text is about object i: root is i itself, its parent, or an
+// object that it needs.
 func (b *blockers) cause(i, root objectID) (c Cause) {
 	o := b.in.Desired[root]
 	switch f := &b.objects.states[root]; f.presence {
@@ -100,10 +101,10 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 	}
 }
 
-// forbids returns who does not want an object created, or why the service would refuse it.
+// forbids returns the cause that forbids creating an object: an option, the manifest, another owner, or a name that is taken.
 func (b *blockers) forbids(i objectID) Cause {
 	switch o := b.in.Desired[i]; {
-	case b.objects.isPredefined(i): // nobody creates it
+	case b.objects.isPredefined(i): // the service creates it
 		return Cause{}
 	case o.NoCreate && b.in.Deletes != nil:
 		return refused("it is not on the service any more")
@@ -120,8 +121,8 @@ func (b *blockers) forbids(i objectID) Cause {
 	}
 }
 
-// unsupportedRef names the kind that a value refers to and this edition of the service does
-// not have; "" = none. A membership with an object of the manifest reports that itself.
+// unsupportedRef returns the plural noun of a kind that a value refers to and that this edition of the service lacks; "" = none. It
+// leaves memberships with objects of the manifest to the membership steps.
 func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 	if root := b.undefined(v); root != noObject {
 		return b.cause(root, root).Objects
@@ -141,8 +142,8 @@ func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 	return ""
 }
 
-// whyUnavailable returns what keeps a value from being sent: an object that it names is archived, or not on the service.
-// Only the field waits, not the object.
+// whyUnavailable returns the cause that keeps a value from being sent: an object that it names is archived, or not on the service. Only
+// the field waits, not the object.
 func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
 	if root := b.undefined(v); root != noObject {
 		return refused(b.cause(i, root).Text)
@@ -157,7 +158,7 @@ func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
 	return Cause{}
 }
 
-// whyUnavailableRef returns what keeps one reference of a value from being sent.
+// whyUnavailableRef returns the cause that keeps one reference of a value from being sent.
 func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) Cause {
 	if r.Target == nil {
 		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why.exists() {
@@ -181,8 +182,7 @@ func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Refere
 	}
 }
 
-// undefined is the object because of which the custom field of a value, or an option of it,
-// cannot be made; none = there is none.
+// undefined returns the blocker of the custom field of a value, or of an option that the value names; noObject = there is none.
 func (b *blockers) undefined(v *resource.Value) objectID {
 	if !resource.IsCustom(v) {
 		return noObject
@@ -203,8 +203,8 @@ func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 	return st == exists && len(l.byID(id)) == 0
 }
 
-// addUnavailableRefs adds the references of an object that cannot be resolved, and the members
-// that it cannot be joined with, to what is not possible.
+// addUnavailableRefs adds changes that are not possible to the difference: references that were omitted, and memberships whose other
+// object is unavailable.
 func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
@@ -225,7 +225,7 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	}
 }
 
-// alreadyMember reports whether something that the service does not show is a member since an earlier apply.
+// alreadyMember reports whether the state has the membership that a reference declares, from an earlier apply.
 func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 	at, id, ok := b.refs.target(n.by, n.field, r)
 	if !ok || id == "" {
@@ -242,13 +242,13 @@ func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 	return slices.Contains(b.in.Prior[address].Members, member)
 }
 
-// checks reports what the service refuses, or people should look at, before anything is sent.
+// checks reports, before anything is sent, values that the service refuses and values that people should check.
 type checks struct {
 	analysis
 }
 
-// checkDates warns where a date that is sent comes to lie on the wrong side of
-// one that the manifest does not give: the service holds against each other only what one request has.
+// checkDates warns if a date that is sent makes a range end before it begins. The service does not check this if the other date is not
+// in the same request.
 func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if f.row == nil {
@@ -272,8 +272,8 @@ func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
 	}
 }
 
-// warnCaseMismatch warns of an object that is created beside one which the manifest
-// does not have, and whose name is the same but for capitals.
+// warnCaseMismatch warns if an object is created although the service has an object whose name differs in case only, or an object of
+// the same name that belongs to another owner.
 func (ch *checks) warnCaseMismatch(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if len(f.info.naturalKey) == 0 || !ch.snapshot.listed(f.info, f.parent) {
@@ -297,7 +297,7 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 			case marked && owner != ch.in.Owner:
 				ch.diags.warn(o, "other-owner", there+" ("+ch.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
 					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
-			default: // another object of the manifest is meant by it
+			default: // the row has exactly this name, and no other owner
 				continue
 			}
 			return
@@ -305,8 +305,7 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 	}
 }
 
-// checkRefused reports what the service is known to refuse of what a create or update
-// sends, at its place, before anything is sent.
+// checkRefused reports the values of a create or update that the service is known to refuse.
 func (ch *checks) checkRefused(i objectID, sent []*resource.Value) {
 	o := ch.in.Desired[i]
 	for _, r := range o.Refused(sent, ch.willHave(i)) {
@@ -320,7 +319,7 @@ func (ch *checks) willHave(i objectID) resource.WillHave {
 	}
 }
 
-// checkFeatures reports an object that the service refuses since what it needs is off.
+// checkFeatures reports an object that the service refuses because a feature that it needs is switched off.
 func (ch *checks) checkFeatures(i objectID) {
 	_, governed := ch.in.Desired[i].Kind.Governance.Switch()
 	for _, s := range ch.objects.switchesOf(i) {
@@ -333,7 +332,7 @@ func (ch *checks) checkFeatures(i objectID) {
 func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
 	o := ch.in.Desired[i]
 	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
-	if !p.presence.decided() { // such as of a service that has no such switches
+	if !p.presence.decided() { // for example, the service has no such switches
 		return
 	}
 	at := parent.Position
@@ -343,7 +342,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 		at = v.Position
 	}
 	switch {
-	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // off only when they are in
+	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // the switch is turned off after the children are created
 		hidden := diag.Diagnostic{
 			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
 			Summary: o.Kind.HiddenIn(parent),
@@ -362,7 +361,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 	}
 	if known && on != "true" {
 		what := plural(o.Kind)
-		if switchField.Name != o.Kind.RequiresFeature { // what it is, such as an epic, needs it
+		if switchField.Name != o.Kind.RequiresFeature { // the object needs the switch because of one of its values, such as being an epic
 			what = switchField.Name
 		}
 		ch.diags.Add(diag.Diagnostic{
@@ -374,7 +373,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 	}
 }
 
-// checkGovernance reports an object that the service refuses to write where it is, since the workspace manages such ones elsewhere.
+// checkGovernance reports an object that the service refuses to write because the workspace manages objects of its kind on another level.
 func (ch *checks) checkGovernance(i objectID) {
 	o := ch.in.Desired[i]
 	who, where := ch.snapshot.managedElsewhere(o.Kind)
@@ -392,7 +391,7 @@ func (ch *checks) checkGovernance(i objectID) {
 	})
 }
 
-// whyUnarchivable says why the service would not archive an object, or "".
+// whyUnarchivable returns why the service would not archive an object, or "".
 func (ch *checks) whyUnarchivable(i objectID) string {
 	zone := ch.objects.desiredZone(ch.objects.states[i].parent)
 	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool {
@@ -401,7 +400,7 @@ func (ch *checks) whyUnarchivable(i objectID) string {
 	})
 }
 
-// blockClosed moves what would be changed of an object that is over to what cannot be.
+// blockClosed marks all changes of an object that has ended as not possible.
 func (ch *checks) blockClosed(i objectID, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false

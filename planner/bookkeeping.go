@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// bookkeeping collects the changes of the state that no step makes.
+// bookkeeping is the stage that collects the changes of the state that no step makes.
 type bookkeeping struct {
 	analysis
 
@@ -22,8 +22,8 @@ type bookkeeping struct {
 
 const aliasedWhy = "is already tracked under another address"
 
-// dropAliases lets the state have what is adopted under one address only, and who made it: a later run that prunes meets neither of
-// the two in the manifest, and could not tell. What has objects in it keeps both until --prune looks at those.
+// dropAliases removes other addresses of an adopted object from the state, and records that planform made it. Otherwise a later --prune
+// could not tell two records of one object apart. Kinds with children keep both addresses until a run with --prune checks the contents.
 func (b *bookkeeping) dropAliases(changeOf func(resource.Address) *StateChange) {
 	for i, step := range b.steps.of {
 		if step == nil || step.Action != Adopt || b.in.Prune || len(resource.Children(step.Kind.Name)) > 0 {
@@ -48,7 +48,7 @@ func (b *bookkeeping) stateChanges() {
 			b.plan.CreatedByUs++
 		}
 	}
-	all := map[resource.Address]*StateChange{} // by the address now
+	all := map[resource.Address]*StateChange{} // by current address
 	changeOf := func(a resource.Address) *StateChange {
 		c := all[a]
 		if c == nil {
@@ -60,7 +60,7 @@ func (b *bookkeeping) stateChanges() {
 	b.noteManifest(changeOf)
 	gone, others := map[string]bool{}, map[string]bool{}
 	for _, l := range b.orphans.list {
-		switch l.decision { //nolint:exhaustive // of the others the state is right
+		switch l.decision { //nolint:exhaustive // the other decisions change no record
 		case vanished:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "no longer exists on the service"
@@ -75,7 +75,7 @@ func (b *bookkeeping) stateChanges() {
 			i, ok := b.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
-			case b.objects.states[i].prior != nil: // who made it is known under both
+			case b.objects.states[i].prior != nil: // the remaining record takes over that planform made the object
 				changeOf(b.in.Desired[i].Address).Record.CreatedByUs = true
 			case b.steps.of[i] != nil:
 				b.steps.of[i].Write.CreatedByUs = true
@@ -104,7 +104,7 @@ func (b *bookkeeping) stateChanges() {
 	}
 }
 
-// noteManifest records addresses and protections of the manifest that differ from the state.
+// noteManifest adds state changes for addresses and protections of the manifest that differ from the state.
 func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange) {
 	for now, was := range b.objects.renamed.origin {
 		c := changeOf(now)
@@ -127,8 +127,8 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 	}
 }
 
-// noteSeen records what the service shows of objects: fields that are as the manifest wants them, so that a later change is drift,
-// and what became of values that were sent in batches.
+// noteSeen updates records with values that the service shows. These are values that equal the manifest, so that a later change is drift,
+// and values that were sent in batches.
 func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	for i, o := range b.objects.all() {
 		f := &b.objects.states[i]
@@ -138,7 +138,7 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 			before = *f.prior
 		case f.prior != nil, f.presence != exists, f.row == nil, f.replaced, o.ID == "" && o.Identifier == "", b.steps.of[i] != nil:
 			continue
-		default: // the manifest names it, and the state does not know it
+		default: // the manifest gives the ID or identifier, and the state has no record
 			before = Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Protect: o.Protected(false)}
 		}
 		now := before
@@ -156,7 +156,7 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// shownValues returns the values of an object's record. Fields that the service shows as the manifest wants them are added.
+// shownValues returns the values of an object's record, with the fields added for which the service shows the manifest's value.
 func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	values := make(map[string]string, len(r.Values))
@@ -190,9 +190,9 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
-// noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
-// member can be in one container only, the state forgets the containers that the member left. Joins of a record that another change writes,
-// or that has an open intent, are not noted.
+// noteMembers records memberships that the manifest and the service have and the state lacks, so that a later change is drift. It removes
+// the containers that a member left, if a member can be in one container only. It skips joins of a record that another change writes or
+// that has an open intent.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	seen, left := map[resource.Address]*StateChange{}, map[resource.Address]map[string]bool{}
 	note := func(a resource.Address) *Record {
@@ -214,7 +214,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	}
 	for _, s := range b.decisions.leavingSets() {
 		for _, e := range s.leaving() {
-			if e.wish == nowhere && b.decisions.standing(s, e) == noRecord && !e.verdict.drift { // the state has the member until it is gone
+			if e.wish == nowhere && b.decisions.standing(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
 				b.join(joined, s, e, left)
 			}
 		}
@@ -240,8 +240,8 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// join notes a member that the service shows in a container. If the member can be in one container only, it left the others that the state
-// has it in; if planform had added it to one of these, planform added it.
+// join records a member that the service shows in a container. An exclusive member has left its other containers in the state. If planform
+// had added it to one of these, the record says that planform added it here.
 func (b *bookkeeping) join(joined map[*memberSet]*Record, s *memberSet, e *member, left map[resource.Address]map[string]bool) {
 	byUs := false
 	if e.wish == here && s.kind.Membership.Exclusive {
@@ -260,7 +260,7 @@ func (b *bookkeeping) join(joined map[*memberSet]*Record, s *memberSet, e *membe
 	}
 }
 
-// noteCleared records that an object is in no container, as the manifest wants it, if all containers were read. A later membership is then
+// noteCleared records that an object is in no container, as the manifest wants, if all containers were read. A later membership is then
 // drift.
 func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
@@ -279,7 +279,7 @@ func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	}
 }
 
-// closeObjects closes intents about objects that no create or adopt will close: the plan has settled them.
+// closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.
 func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
@@ -292,10 +292,10 @@ func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange)
 	}
 }
 
-// settleMembers closes intents about members that no step will close, since the service shows what became of them, and drops members that
-// are gone or that an object of another owner declares.
+// settleMembers closes intents about members if no step will close them and the service shows their outcome. It removes members from
+// records if they are gone or an object of another owner declares them.
 func (b *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive
+	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose open intents a step of this run closes
 	for _, s := range b.steps.all() {
 		if s.Action == AddMembers {
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
@@ -345,7 +345,7 @@ func (b *bookkeeping) recordSources() {
 			files = union(files, now)
 		}
 		if len(files) == 0 || slices.Equal(files, r.Sources) {
-			return // what is orphaned stands where it stood last
+			return // an orphan keeps its last manifests
 		}
 		if b.plan.Sources == nil {
 			b.plan.Sources = map[resource.Address][]string{}
@@ -370,8 +370,7 @@ func (b *bookkeeping) recordSources() {
 	}
 }
 
-// sourcesKnown reports whether the manifests are known for all members that the state has of
-// a container.
+// sourcesKnown reports whether the manifests are known for all members of a container in the state.
 func (b *bookkeeping) sourcesKnown(s *memberSet) bool {
 	prior := &s.record.record
 	if len(prior.Sources) > 0 || len(prior.Members) == 0 {

@@ -8,16 +8,16 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Result is a plan, or the findings that leave none.
+// Result is a plan, or the findings that prevent it.
 type Result struct {
 	// Plan is nil if there are errors among the Findings.
 	Plan *Plan
-	// Findings are the errors that leave no plan, such as names that nothing bears, with
-	// the warnings beside them. The warnings of a plan are its Notices.
+	// Findings are the errors that prevent a plan, such as unknown names, and the warnings found with them. The warnings of a plan are its
+	// Notices.
 	Findings diag.List
 }
 
-// World holds what was read of a workspace, and what the stages that read made of it.
+// World holds the answers that were read from a workspace, and the results of the stages that read.
 type World struct {
 	analysis
 
@@ -33,7 +33,8 @@ type World struct {
 	divergences *divergences
 }
 
-// Load reads what a plan depends on, level by level: workspace, projects, what is in them. An error is a read that failed.
+// Load reads everything that a plan depends on, level by level: workspace, projects, contents of projects. It returns an error if a read
+// failed.
 func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
 	for {
 		service := newLoader(ctx, &in, reader)
@@ -53,14 +54,14 @@ func load(in Input, service *loader) *World {
 	readCustomFields(w.refs)                               // values that no list shows
 	w.differ = &comparer{w.analysis, w.refs}               // desired x observed x prior, field by field
 	w.records = newMemberRecords(w.refs)                   // members of containers, as the state has them
-	w.orphans = findOrphans(w.refs, w.records)             // in the state, not in the manifest: which may be deleted
+	w.orphans = findOrphans(w.refs, w.records)             // objects that only the state has, and whether to delete them
 	w.memberships = gatherMembers(w.refs, w.records)       // desired and current members of containers
-	w.decisions = decideMembers(w.memberships, w.orphans)  // who enters and leaves which container
+	w.decisions = decideMembers(w.memberships, w.orphans)  // members to add to containers, and to remove
 	w.outsiders = findOutsiders(w.differ, w.memberships)   // people who are not members of the project
-	findGovernance(w.differ)                               // on which level the workspace manages what is written
-	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that the service takes once
+	findGovernance(w.differ)                               // levels on which the workspace manages the kinds that are written
+	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that must be unique
 	readDisplayNames(w.differ, w.decisions)                // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.decisions) // what people changed, if that is asked for
+	w.divergences = findDivergences(w.differ, w.decisions) // changes by people, for a pull
 	return w
 }
 
@@ -70,9 +71,9 @@ func Build(w *World) Result {
 	var result Result
 	if !diags.HasErrors() {
 		plan := newPlan(in, w.refs)
-		blockers := findBlockers(w.refs, w.claims) // what cannot be made
+		blockers := findBlockers(w.refs, w.claims) // objects and values that cannot be made
 		steps := newSteps(w.refs)
-		blockTwins(w.identities, steps)                                                                // several records of one object
+		blockTwins(w.identities, steps)                                                                // several rows with the mark of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
 		members := planMembers(plan, steps, blockers, w.decisions)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.decisions, steps, plan}
@@ -116,7 +117,7 @@ func (p *Plan) count(in *Input) {
 		}
 		action, members := s.Action, 0
 		if action == Adopt && s.Changed() {
-			action = Update // what is overwritten is not hidden behind "adopt"
+			action = Update // the summary counts overwritten fields as an update
 		}
 		if s.Members != nil {
 			members = len(s.Members.Items)
@@ -129,7 +130,7 @@ func (p *Plan) count(in *Input) {
 	p.Summary.Reads = len(in.Observed)
 }
 
-// dialects are those of the rows of the reads, by kind.
+// dialects returns the dialect of each kind, as the rows of the answers show it.
 func dialects(observed Observed) map[string]resource.Dialect {
 	found := map[string]resource.Dialect{}
 	for read, a := range observed {
@@ -137,7 +138,7 @@ func dialects(observed Observed) map[string]resource.Dialect {
 		if len(a.Rows) == 0 || !k.HasDialects() {
 			continue
 		}
-		// Answers come in any order: should they differ, the contract's names are the ones.
+		// The map has no order: if answers differ, the least dialect, with the contract's names, counts.
 		d, shown := k.DialectOf(a.Rows[0])
 		if have, before := found[k.Name]; shown && (!before || d < have) {
 			found[k.Name] = d

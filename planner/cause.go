@@ -1,13 +1,13 @@
 package planner
 
-// CauseCode classifies a [Cause]. Code decides by it; no code compares texts.
+// CauseCode classifies a [Cause]. Decisions depend on the code, never on the text.
 type CauseCode int
 
 // The codes of causes.
 const (
-	// NoCause means that nothing is in the way.
+	// NoCause means that nothing prevents the change.
 	NoCause CauseCode = iota
-	// Refused covers what the service refuses, people forbid, or an object that is missing prevents.
+	// Refused means that the service refuses the change, that people forbid it, or that it needs an object that is missing.
 	Refused
 	// Lacks means that this edition of the service does not have the objects in [Cause.Objects].
 	Lacks
@@ -18,26 +18,25 @@ const (
 	CannotChange
 	CannotClear
 	CannotSet
-	// OfOthers means that other people changed an object, use it or have something in it, so that it stays unless the run deletes such
-	// objects, too.
+	// OfOthers means that other people changed an object, use it or have objects in it. It stays unless the run deletes such objects too.
 	OfOthers
 	// NotAccepted means that the person in [Cause.Objects] has not accepted an invitation to the workspace yet.
 	NotAccepted
-	// Swapped means that two objects exchange a value that the service takes once.
+	// Swapped means that two objects exchange a value that must be unique on the service.
 	Swapped
 )
 
-// Cause says why something that the manifest wants is not possible. The zero value means that nothing is in the way.
+// Cause is the reason why a wish of the manifest is not possible. The zero value means that nothing prevents it.
 type Cause struct {
 	Code    CauseCode
 	Text    string // for people, without a full stop
-	Objects string // of Lacks: what the edition does not have, such as customers; of NotAccepted: the e-mail address of the person
+	Objects string // of Lacks: the objects that the edition does not have, such as customers; of NotAccepted: the person's e-mail address
 }
 
-// exists reports whether something is in the way.
+// exists reports whether there is a cause.
 func (c Cause) exists() bool { return c.Code != NoCause }
 
-// lacking reports whether the edition, or the API, is the only thing in the way.
+// lacking reports whether only a feature of the edition or the API is missing.
 func (c Cause) lacking() bool { return c.Code == Lacks || c.Code == NotOffered }
 
 // after returns the cause with words before its text.
@@ -67,7 +66,7 @@ func cannot(code CauseCode) Cause {
 	return Cause{Code: code, Text: map[CauseCode]string{CannotChange: "change", CannotClear: "clear", CannotSet: "set"}[code]}
 }
 
-// notOffered returns a cause of the code NotOffered if a wider API would do, else Refused.
+// notOffered returns a cause of the code NotOffered if a wider API offers the operation, else of the code Refused.
 func notOffered(byWider bool, text string) Cause {
 	if byWider {
 		return Cause{Code: NotOffered, Text: text}

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// changes plans what creates objects and brings them to what the manifest wants.
+// changes is the stage that plans the steps that create, update and adopt objects.
 type changes struct {
 	analysis
 
@@ -25,14 +25,14 @@ type changes struct {
 	steps       *steps
 	plan        *Plan
 
-	settled       []*resource.Object // that nothing is to be done about
-	highestNumber map[scope]int      // highest readable number that is known
-	archiveSteps  []*Step            // that archive objects or bring them back
+	settled       []*resource.Object // objects that need no step
+	highestNumber map[scope]int      // the highest known readable number in each scope
+	archiveSteps  []*Step            // steps that archive or restore objects
 	addedLinks    []addedLinks
-	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
-	newSecrets    map[objectID]bool      // objects that get one
-	takenFrom     map[resource.Owner]int // number of objects that an owner loses, since the state knows them
-	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
+	former        map[siblings][]*Record // records of objects that the manifest no longer has; made when first needed
+	newSecrets    map[objectID]bool      // objects that get a new secret
+	takenFrom     map[resource.Owner]int // number of objects that an owner loses because the state knows them
+	unlinked      map[*kindInfo]int      // number of objects whose texts stay without links
 }
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans,
@@ -48,14 +48,14 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	for i := range b.objects.count() {
 		switch b.objects.states[i].presence {
 		case absent, unsupported, indeterminate, notFound:
-			if !b.in.Desired[i].Implied || b.objects.states[i].presence == absent { // what needs it is made without
+			if !b.in.Desired[i].Implied || b.objects.states[i].presence == absent { // objects that need an implied one are made without it
 				b.planCreate(i)
 			}
 		case hidden:
 			b.keepHidden(i)
 		case exists:
 			b.planUpdate(i)
-		case unbound, invalid: // there are errors
+		case unbound, invalid: // the plan has errors already
 		}
 	}
 	b.awaitSwitches()
@@ -63,8 +63,8 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
-// blockTwins adds a step that is not possible for each object whose mark several records bear, and warns of marks that the manifest
-// does not have: runs that went on at the same time may have created one each. The record that the state knows stays bound.
+// blockTwins adds a step that is not possible for each object whose mark is on several rows: runs at the same time may have created one
+// each. It warns of such marks that belong to no object of the manifest. The object stays bound to the row that the state knows.
 func blockTwins(matched *identities, st *steps) {
 	var unwanted diag.List
 	twins := map[objectID]string{}
@@ -141,7 +141,7 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 }
 
-// noteOverwritten gives changes of an adopted object the origin Overwritten: others made the former values.
+// noteOverwritten sets the origin Overwritten on changes of an adopted object that others made, because they set the former values.
 func (ch *changes) noteOverwritten(i objectID, changes []Change) {
 	if ch.objects.states[i].matchedBy == "" || ch.createdByUs(i) {
 		return
@@ -174,7 +174,7 @@ func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
 	}
 }
 
-// leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.
+// leaveToOwner leaves an object of another owner unchanged. Each difference from the manifest becomes a change that is not possible.
 func (ch *changes) leaveToOwner(i objectID) {
 	owner, _ := ch.objects.ownerOf(i)
 	d := ch.compare(i)
@@ -190,8 +190,8 @@ func (ch *changes) leaveToOwner(i objectID) {
 	ch.addBlocked(i, &left)
 }
 
-// findReplaced finds the uploaded objects that are uploaded again, since they differ and cannot be changed. What planform made goes, unless it
-// is protected: then it stays as it is. What others made stays beside. Texts that lead to them are compared later, and lead to the new ones.
+// findReplaced marks uploaded objects as absent if they differ, so that they are uploaded again: an upload cannot be changed. An object
+// that planform made is deleted, or kept unchanged if it is protected. An object of others stays beside the new one.
 func (ch *changes) findReplaced() {
 	for i := range ch.objects.count() {
 		f := &ch.objects.states[i]
@@ -219,8 +219,8 @@ func (ch *changes) ownUpload(i objectID) (ours, protected bool) {
 	return ours, protected
 }
 
-// createdByUs reports whether planform made an object for the manifest's owner, or as it announced, without knowing
-// the outcome: it is none of another's.
+// createdByUs reports whether planform made an object: it bears the mark of the manifest's named owner, or an earlier run announced its
+// create and it was recognised as the result.
 func (ch *changes) createdByUs(i objectID) bool {
 	f := &ch.objects.states[i]
 	if owner, ours := f.row.Owner(); ours && owner == ch.in.Owner && owner != "" {
@@ -230,10 +230,8 @@ func (ch *changes) createdByUs(i objectID) bool {
 	return f.intent.creates() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
-// externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
-// one when its key changes, or when it is adopted by a name that need not be unique, so that it
-// is found again without the state. Objects given by ID or identifier keep theirs. An object of another owner that is taken over
-// gets the mark of the new one.
+// externalIDChange returns the change that puts planform's external ID on an object, or nil. See objects.needsMark for the objects that
+// need one. For an object that changes its owner, the change shows the owners.
 func (ch *changes) externalIDChange(i objectID) *Change {
 	if !ch.objects.needsMark(i) {
 		return nil
@@ -244,7 +242,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	owner, marked := row.Owner()
 	moved := marked && owner != ch.in.Owner
 	if why := ch.blockers.claims.taken(i, claim{text: want}); why.exists() {
-		return nil // it would be on two objects
+		return nil // the mark would be on two objects
 	}
 	if moved && !ch.in.takesOver(ch.in.Desired[i]) {
 		ch.takenFrom[owner]++
@@ -324,7 +322,7 @@ func (ch *changes) planCreate(i objectID) {
 	ch.addBlocked(i, &c.impossible)
 }
 
-// creation holds the values of a new object by when they are sent.
+// creation holds the values of a new object, grouped by the request that sends them.
 type creation struct {
 	values     []*resource.Value // with the create
 	followUp   []*resource.Value // by an update right after it
@@ -334,7 +332,7 @@ type creation struct {
 	impossible fieldDiff
 }
 
-// splitValues decides when each value of a new object is sent.
+// splitValues decides which request sends each value of a new object.
 func (ch *changes) splitValues(i objectID, step *Step) *creation {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	c := &creation{values: make([]*resource.Value, 0, len(o.Values))}
@@ -343,8 +341,8 @@ func (ch *changes) splitValues(i objectID, step *Step) *creation {
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case ch.isImpossibleAtCreation(i, v, c), f.info.viaMembership(v.Field):
-		case v.Field.Type == resource.SecretFile: // what it takes comes from the service
-		case isOff(v) && ch.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
+		case v.Field.Type == resource.SecretFile: // the service generates the secret
+		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see orderSwitches
 			c.values = append(c.values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position})
 			c.followUp = append(c.followUp, v)
 		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
@@ -373,7 +371,7 @@ func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *crea
 		return false
 	case unavailable.exists():
 		c.impossible.block(change(v, FromManifest), unavailable, v.Position)
-	case v.Field.Past: // left out if the name is unknown, which is explicit where the name is looked up
+	case v.Field.Past: // left out if the name is unknown; a warning was added when the name was looked up
 		_, resolved := v.Desired(ch.refs.idResolver(i))
 		return !resolved
 	case v.Field.Type == resource.SecretFile, ch.getsDefault(f, v):
@@ -403,14 +401,14 @@ func (ch *changes) addAtCreation(i objectID, v *resource.Value, step *Step, c *c
 	}
 }
 
-// siblings are the objects of a kind in one place.
+// siblings identifies the objects of a kind in one parent.
 type siblings struct {
 	kind   string
 	parent resource.Address
 }
 
-// formerSiblings are the records of objects beside one of the manifest that this does not have any more, and that are still on the
-// service, as far as that is known.
+// formerSiblings returns the records of siblings of an object that the manifest no longer has. It leaves out siblings that are known to
+// be gone from the service, that the run deletes, or that another owner has.
 func (ch *changes) formerSiblings(i objectID) []*Record {
 	if ch.former == nil {
 		ch.former = map[siblings][]*Record{}
@@ -437,8 +435,8 @@ func (ch *changes) formerSiblings(i objectID) []*Record {
 	})
 }
 
-// checkFormer reports an object that would be created a second time, since its key was changed, or, where it comes from, its
-// name.
+// checkFormer reports an object that would be created a second time, because its key was changed, or its name in the workspace that the
+// manifest came from.
 func (ch *changes) checkFormer(i objectID) {
 	o := ch.in.Desired[i]
 	others := ch.formerSiblings(i)
@@ -474,14 +472,14 @@ func (ch *changes) checkFormer(i objectID) {
 		"if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
 }
 
-// lacksFields reports whether an object of another workspace is exported with too little to create it.
+// lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.
 func (ch *changes) lacksFields(i objectID) bool {
 	o := ch.in.Desired[i]
 	return o.Origin != nil && len(o.Missing()) > 0
 }
 
-// getsDefault reports whether the service gives a new object a default though the
-// manifest says that it has none: an update right after takes that away again.
+// getsDefault reports whether the service gives a new object a default in a field that the manifest sets to null. An update right after
+// the create clears the field.
 func (ch *changes) getsDefault(f *objectState, v *resource.Value) bool {
 	if !v.Null || f.info.update == nil {
 		return false
@@ -502,14 +500,14 @@ func (ch *changes) sharesRequest(i objectID, others []*resource.Value) bool {
 	return ch.haveFields(i) && resource.InV2(others)
 }
 
-// haveFields reports whether the bodies in which an object is written have custom fields: those of API v2 do.
+// haveFields reports whether requests that write an object can have custom fields, as in API v2.
 func (ch *changes) haveFields(i objectID) bool {
 	_, v2 := ch.objects.states[i].info.kind.Op(resource.UpdateMany, ch.in.API)
 	return v2
 }
 
-// setCustomFields plans requests of their own for values of custom fields: one for each, unless API v2 takes them together.
-// before is the step that must have succeeded, if any.
+// setCustomFields plans separate requests for values of custom fields: one for each value, or one for all in API v2. If before is not
+// nil, the requests need it.
 func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change, before *Step) {
 	size := 1
 	if ch.haveFields(i) {
@@ -526,7 +524,7 @@ func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []
 		if before != nil {
 			step.needs = append(step.needs, before)
 		}
-		for _, v := range step.Values() { // a value may be valid only by what its definition becomes
+		for _, v := range step.Values() { // a value may become valid only by an update of its definition
 			if s := ch.steps.of[ch.objects.index[v.Field.Definition]]; s != nil && s.Action == Update {
 				step.after = append(step.after, s)
 			}
@@ -562,7 +560,7 @@ func (ch *changes) checkComplete(i objectID) {
 		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
 }
 
-// checkSingle reports an object of which the parent has another one already, and can have no second.
+// checkSingle reports a new object if its parent can have only one of its kind and already has one.
 func (ch *changes) checkSingle(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if !o.Kind.Single || ch.objects.states[f.parent].presence != exists {
@@ -583,7 +581,7 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 	return values
 }
 
-// awaitSwitches lets creates and changes wait for the steps that switch on what they need.
+// awaitSwitches makes creates and changes wait for the steps that switch on the features that they need.
 func (ch *changes) awaitSwitches() {
 	for i := range ch.objects.count() {
 		step := ch.steps.of[i]
@@ -603,7 +601,7 @@ func (ch *changes) awaitSwitches() {
 	}
 }
 
-// findNewest finds the highest readable number in each parent: new objects get higher ones.
+// findNewest finds the highest known readable number in each scope. New objects get higher numbers.
 func (ch *changes) findNewest() {
 	ch.highestNumber = map[scope]int{}
 	for i := range ch.objects.count() {
@@ -626,7 +624,7 @@ func (ch *changes) planSecret(i objectID) {
 	ch.newSecrets[i] = true
 }
 
-// fillsFirst reports whether a new object gets its dates only after its members are in.
+// fillsFirst reports whether a new object gets its dates only after its members are added, because the dates close it.
 func (ch *changes) fillsFirst(i objectID) bool {
 	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets,
 		func(s *memberSet) bool {

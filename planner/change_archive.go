@@ -7,14 +7,14 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
+// neededByChildren reports whether the manifest has children of an object that cannot be made while the field is off.
 func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
 	return slices.ContainsFunc(ch.in.Desired, func(child *resource.Object) bool {
 		return child.Parent == o && slices.Contains(child.Switches(), resource.Switch{Holder: o.Kind, Field: field})
 	})
 }
 
-// keepHidden leaves an object as it is that no list shows.
+// keepHidden leaves a hidden object unchanged.
 func (ch *changes) keepHidden(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	ch.recordKnown(i)
@@ -33,7 +33,7 @@ func (ch *changes) keepHidden(i objectID) {
 	}
 }
 
-// keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
+// keepArchived leaves an archived object unchanged. It warns unless the manifest has the field archived.
 func (ch *changes) keepArchived(i objectID) {
 	o := ch.in.Desired[i]
 	ch.recordKnown(i)
@@ -45,13 +45,13 @@ func (ch *changes) keepArchived(i objectID) {
 	ch.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
 }
 
-// leave does nothing about an object that somebody archived.
+// leave records that an object that somebody archived is left alone.
 func (ch *changes) leave(o *resource.Object) {
 	ch.settled = append(ch.settled, o)
 	ch.gaps.add(o, "", "", leftAlone)
 }
 
-// keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
+// keepDifferences records the differences of an object that is archived as the manifest wants. They are kept.
 func (ch *changes) keepDifferences(i objectID) {
 	d := ch.compare(i)
 	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}

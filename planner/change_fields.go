@@ -20,7 +20,7 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 			ch.compareField(i, v, &d)
 		}
 	}
-	for k := range o.Kind.Fields { // of what the manifest leaves to people, too
+	for k := range o.Kind.Fields { // also fields that the manifest does not have
 		field := &o.Kind.Fields[k]
 		if _, given := o.Value(field.Name); field.AlwaysSend && !given {
 			if v := asShown(&resource.Value{Field: field, Position: o.Position}, f.row); v != nil && !v.Null {
@@ -31,7 +31,8 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 	return d
 }
 
-// isOutside reports whether a value is not one that an update of the object sends, and adds what is not possible of it to d.
+// isOutside reports whether an update of the object does not send a value. It adds a change that is not possible to d, if the value is
+// one.
 func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
 	if what := ch.blockers.unsupportedRef(i, v); what != "" {
 		d.block(change(v, FromManifest), lacks(what), diag.Position{})
@@ -47,13 +48,13 @@ func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
 	return true
 }
 
-// compareField adds what the manifest writes of a field to d: as a change, as kept, or as not possible.
+// compareField compares a field and adds its difference to d: as a change, as kept drift, as ignored, or as not possible.
 func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
 	v, created := ch.linkable(written)
 	c, compared, differs := ch.differ.compare(v, f, resolve)
-	missing := 0 // links, of a run that died before it sent them
+	missing := 0 // number of links that an interrupted run did not send
 	if differs {
 		missing = ch.missingLinks(v, f)
 	}
@@ -91,12 +92,12 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 		c.Before, c.After, c.References = nil, &text, missing
 	}
 	cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, written))
-	if !compared && cause.exists() { // nothing says that it differs, and nothing could be done
+	if !compared && cause.exists() { // a difference is not certain, and could not be removed
 		ch.noteUnseen(i, v)
 		return
 	}
-	// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
-	// service write it otherwise for ever.
+	// The answer of this update must show the text as the service stored it. If the service normalizes the text, the update would
+	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 	switch c.Possible = !cause.exists(); {
 	case !c.Possible:
@@ -108,13 +109,14 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 	}
 }
 
-// noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
+// noteUnseen records that a value is not compared: planform assumes that it is as the manifest wants, because the service does not show
+// it.
 func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	switch have, shown := v.Field.ObservedIn(f.row); {
-	case shown && v.Field.Within != "" && have == "" && !v.Null: // it was sent, and the service has it elsewhere, or not at all
+	case shown && v.Field.Within != "" && have == "" && !v.Null: // the service stored the value under another name, or not at all
 		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notThere)
-	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
+	case shown, v.Field.Header, v.Field.CreateOnly(): // a header is part of a text, and nobody can change a create-only field
 	case f.row == nil:
 		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
 	case resource.IsCustom(v):
@@ -136,7 +138,7 @@ func (ch *changes) whyCustomUnread() gapReason {
 	}
 }
 
-// countSettled counts the objects that nothing is to be done about.
+// countSettled counts the objects that need no step.
 func (ch *changes) countSettled() {
 	for _, o := range ch.settled {
 		if ch.gaps.objects[o] {
@@ -147,7 +149,7 @@ func (ch *changes) countSettled() {
 	}
 }
 
-// asShown is the value of a field as the service has it; nil = that is not known.
+// asShown returns the value of a field on the service; nil = it is not known.
 func asShown(v *resource.Value, row resource.Row) *resource.Value {
 	have, known := v.Field.TextIn(row)
 	if row == nil || !known {
@@ -158,7 +160,7 @@ func asShown(v *resource.Value, row resource.Row) *resource.Value {
 	return shown
 }
 
-// whyUnappliable returns what is in the way of a change, if anything.
+// whyUnappliable returns the cause that prevents a change of a field, if any.
 func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	t := ch.objects.states[i].info
 	if why := ch.blockers.whyUnavailable(i, v); why.exists() {
@@ -189,8 +191,8 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	return Cause{}
 }
 
-// joins reports whether the person in a value becomes a member of the project by this run, or became one since the last run. The
-// service accepts the value then.
+// joins reports whether a person in a value becomes a member of the container in this run, gets another role, or became a member since the
+// last run. The service accepts the value then.
 func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	if v.Field.MustBeMemberOf == "" {
 		return false
@@ -210,7 +212,7 @@ func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	})
 }
 
-// stillHave names the siblings that would keep a flag which only one object of the parent is meant to have.
+// stillHave returns a cause that names siblings with a flag that only one object of the parent should have.
 func (ch *changes) stillHave(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
 	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
@@ -257,7 +259,7 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 		return
 	}
 	t := ch.objects.states[i].info
-	of := map[Cause]*fieldDiff{} // by what is lacking, without a text
+	of := map[Cause]*fieldDiff{} // by cause without its text, see lacking
 	var order []Cause
 	for k, c := range d.unappliable {
 		why := ch.lacking(i, d, k)
@@ -295,8 +297,8 @@ func (ch *changes) lacking(i objectID, d *fieldDiff, k int) Cause {
 	return Cause{Code: Refused}
 }
 
-// withoutOutsiders is a value without the people who are not members of the project. They are
-// added to what is not possible.
+// withoutOutsiders returns a value without the people who are no members of the project, or have too low a role. It adds them to d as
+// changes that are not possible.
 func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff) *resource.Value {
 	out := ch.outsiders.byValue[v]
 	if len(out) == 0 {

@@ -10,8 +10,8 @@ import (
 // maxValueReads limits the requests that a plan makes for values of custom fields without --refresh-all.
 const maxValueReads = 20
 
-// readCustomFields reads the values of custom fields, unless that takes many requests: one answer shows those of an object, but API v1
-// those of work items each in its own. The rows have them then.
+// readCustomFields reads the values of custom fields into the rows of their objects, unless that takes too many requests. One request reads
+// all values of an object, except in API v1, where each value of a work item takes its own request.
 func readCustomFields(refs *references) {
 	reads := 0
 	for _, o := range refs.in.Desired {
@@ -44,8 +44,8 @@ func readCustomFields(refs *references) {
 	})
 }
 
-// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does. Of an
-// inactive property it shows no values.
+// isOfItsType reports whether the service can show the value of a custom field: the property is active, and the object has the type that
+// defines the property, if a type does.
 func (re *references) isOfItsType(o *resource.Object, f *objectState, definition *resource.Object) bool {
 	if of := &re.objects.states[re.objects.index[definition]]; of.presence != exists || of.row["is_active"] == false {
 		return false
@@ -56,7 +56,7 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 		return true
 	}
 	in := definition.Parent
-	if in == nil { // of the workspace: the manifest's type has it, or the value would not be bound to it
+	if in == nil { // a property of the workspace belongs to the object's type in the manifest
 		v, given := o.Value(field.Name)
 		if !given || len(v.Refs) == 0 || v.Refs[0].Target == nil {
 			return false
@@ -68,7 +68,7 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
 
-// readCustomField puts the value of one custom field into values.
+// readCustomField reads the value of one custom field into values.
 func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
 	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)

@@ -9,23 +9,21 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// comparer holds the three sides of a field against each other: what the manifest
-// wants, what the service shows, and what was applied last.
+// comparer compares the three values of a field: of the manifest, of the service, and of the last apply.
 type comparer struct {
 	analysis
 
 	refs *references
 }
 
-// compare holds one field's three sides against each other. compared is false
-// where neither the service nor the state says anything of it.
+// compare compares the three values of one field. compared is false if neither the service nor the state has a value.
 func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
 	if v.Content != nil {
 		return compareContent(v, f)
 	}
 	want, complete := v.Desired(resolve)
 	if v.Field.Past && !complete {
-		return c, false, false // it is left out
+		return c, false, false // an imported past field with an unknown name is left out
 	}
 	prior, applied := d.appliedValue(v, f)
 	asApplied := applied && complete && resource.IsDigest(prior, want)
@@ -52,7 +50,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	return d.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
 }
 
-// unseenChange returns the change of a field that the service does not show. Only the value that was applied last tells what it was.
+// unseenChange returns the change of a field that the service does not show. The value before the change is the last applied value.
 func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
 	c := change(v, NotRefreshed)
 	if applied != "" && !strings.HasPrefix(applied, "sha256:") {
@@ -62,7 +60,8 @@ func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resou
 	return c
 }
 
-// appliedValue returns the digest of the value of a field that was applied last. A value of a property that is no more does not count.
+// appliedValue returns the digest of the field's value that was applied last. A value of a custom field does not count if it belongs to
+// another property than the current one.
 func (d *comparer) appliedValue(v *resource.Value, f *objectState) (digest string, applied bool) {
 	if f.prior == nil {
 		return "", false
@@ -74,8 +73,8 @@ func (d *comparer) appliedValue(v *resource.Value, f *objectState) (digest strin
 	return digest, applied
 }
 
-// lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone, as lists show that were read: whoever
-// deleted those, such as an earlier run, did not change this one.
+// lostOnlyDeleted reports whether a field lost only references to objects that lists show to be deleted. Then somebody, such as an
+// earlier run, deleted these objects, and nobody changed the field.
 func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
 	gone := lost(f, st.prior.Values[f.Name], have)
 	if len(gone) == 0 {
@@ -99,7 +98,7 @@ func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have stri
 	return told
 }
 
-// namedBy are the kinds of what a field names, where their lists tell whether one is gone.
+// namedBy returns the kinds that a field may name, or nil if the list of one of them does not show all its objects.
 func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	for _, name := range []string{f.Ref, f.OrRef} {
 		k, refers := resource.Lookup(name)
@@ -113,11 +112,11 @@ func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	return kinds
 }
 
-// lost are the references of a field that were applied and are not there now, where that is all that became of it.
+// lost returns the references of a field that were applied and are missing now. It returns none if the field changed in another way, too.
 func lost(f *resource.Field, applied, have string) (gone []string) {
 	was, is := f.WithoutProperty(applied), f.WithoutProperty(have)
 	if was == "" || strings.HasPrefix(was, "sha256:") || is != "" && strings.TrimSuffix(applied, was) != strings.TrimSuffix(have, is) {
-		return nil // or another property took its place
+		return nil // the value was not recorded, or belongs to another property
 	}
 	still := strings.Split(is, ",")
 	left := slices.DeleteFunc(strings.Split(was, ","), func(id string) bool {
@@ -133,7 +132,8 @@ func lost(f *resource.Field, applied, have string) (gone []string) {
 	return gone
 }
 
-// leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
+// leftOut returns the references of a field that the service left out when it stored the last value. It returns none if the manifest or
+// the service has changed since.
 func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	if f.prior == nil {
 		return nil
@@ -156,8 +156,8 @@ func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.I
 	return names
 }
 
-// compareContent compares a file by its digest with the one that was sent, else by its size
-// with what the service shows. Nobody can change it on the service.
+// compareContent compares a file by digest with the file that was sent, else by size with the file on the service. Nobody can change a
+// file on the service.
 func compareContent(v *resource.Value, f *objectState) (c Change, compared, differs bool) {
 	if f.prior != nil && f.prior.ID == f.id {
 		var sent string
@@ -172,7 +172,7 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 
 func (d *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
 	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
-	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // nobody wrote the IDs
+	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // the values of an undo are IDs that nobody wrote
 		now := d.refs.nameIDs(v, v.Field.WithoutProperty(want), resolve)
 		after = &now
 	}
@@ -191,21 +191,21 @@ func (d *comparer) displayValues(v *resource.Value, have, want string, after *st
 	return &before, after
 }
 
-// fieldDiff is what distinguishes an object that exists from what the manifest wants.
+// fieldDiff holds the differences between an object that exists and the manifest.
 type fieldDiff struct {
 	send        []*resource.Value
 	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
-	changes     []Change          // that sending makes
+	changes     []Change          // the changes that send makes
 	alone       bool              // the update shares no request
-	late        lateTexts         // to be sent when what they name is created
-	unappliable []Change          // that cannot be made
+	late        lateTexts         // sent after the objects that they name are created
+	unappliable []Change          // changes that cannot be made
 	kept        []Change          // drift that is left as it is
-	ignored     int               // fields that differ and are people's
-	causes      []Cause           // of each of unappliable
-	position    diag.Position     // of the first of unappliable, if that is a reference
+	ignored     int               // number of fields that differ and that the manifest ignores
+	causes      []Cause           // the cause of each of unappliable
+	position    diag.Position     // position of the first of unappliable, if that is a reference
 }
 
-// lateTexts are texts that name objects which this run creates.
+// lateTexts holds texts that name objects which this run creates.
 type lateTexts struct {
 	values  []*resource.Value
 	changes []Change
@@ -216,14 +216,14 @@ func (l *lateTexts) add(v *resource.Value, c Change, targets []objectID) {
 	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
 }
 
-// alwaysSend adds a value that does not change to those of an update, if the field needs it.
+// alwaysSend adds a value that does not change, if the service wants its field in every update.
 func (d *fieldDiff) alwaysSend(v *resource.Value) {
 	if v != nil && v.Field.AlwaysSend {
 		d.alwaysSent = append(d.alwaysSent, v)
 	}
 }
 
-// splitCustomFields takes what changes of custom fields out of the difference.
+// splitCustomFields moves the values and changes of custom fields out of the difference, and returns them.
 func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
 	all := *d
 	d.send, d.changes = nil, nil
@@ -237,7 +237,7 @@ func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
 	return custom
 }
 
-// block adds a change that cannot be made, and where it is written, if that is a reference.
+// block adds a change that cannot be made, with its cause. The position is set only for a reference.
 func (d *fieldDiff) block(c Change, cause Cause, at diag.Position) {
 	if d.position.IsZero() {
 		d.position = at
@@ -245,7 +245,7 @@ func (d *fieldDiff) block(c Change, cause Cause, at diag.Position) {
 	d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
 }
 
-// words puts the causes into a sentence.
+// words returns the causes of the changes that cannot be made as one sentence.
 func (d *fieldDiff) words(t *kindInfo) string {
 	var parts, invited []string
 	sorted := slices.SortedFunc(slices.Values(d.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })

@@ -21,7 +21,7 @@ func readDisplayNames(s *comparer, decisions *decisions) {
 		if s.in.Deletes != nil {
 			texts = append(texts, c.After)
 		}
-		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
+		if c.Origin == FromDrift { // the lists may show that it is no drift, see lostOnlyDeleted
 			have, _ := n.value.Field.ObservedIn(f.row)
 			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
 				for _, t := range s.objects.namedBy(n.value.Field) {
@@ -39,5 +39,5 @@ func readDisplayNames(s *comparer, decisions *decisions) {
 		}
 	}
 	s.service.each(len(shown), func(i int) { s.refs.readName(shown[i]) })
-	s.refs.displayNames = nil // there are more by now
+	s.refs.displayNames = nil // the lists have more names
 }

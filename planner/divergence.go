@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// divergences are what people changed on the service, for somebody who wants it in the manifests.
+// divergences is the stage that lists the changes that people made on the service, for a pull into the manifests.
 type divergences struct {
 	analysis
 
@@ -54,7 +54,7 @@ func findDivergences(differ *comparer, decisions *decisions) *divergences {
 	return s
 }
 
-// field compares a field that the service shows with what was applied, and with the manifest.
+// field adds a divergence if the service shows another value of a field than the last apply and the manifest.
 func (di *divergences) field(i objectID, v *resource.Value) {
 	o, f := di.in.Desired[i], &di.objects.states[i]
 	resolve := di.refs.idResolver(i)
@@ -69,9 +69,9 @@ func (di *divergences) field(i objectID, v *resource.Value) {
 		d.Unknown = true
 	} else {
 		if !f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
-			return // only the manifest changed
+			return // only the manifest changed the field
 		}
-		if !complete && v.Field.IsRef() { // what it names was deleted: that changed nothing in the manifest
+		if !complete && v.Field.IsRef() { // a named object was deleted, so that the manifest's value did not change
 			want, complete = v.Desired(di.formerly(resolve))
 		}
 		d.Conflict = !complete || !resource.IsDigest(f.prior.Values[v.Field.Name], want)
@@ -85,7 +85,7 @@ func (di *divergences) field(i objectID, v *resource.Value) {
 	di.add(i, d, ids)
 }
 
-// formerly resolves what no longer exists to the ID that the state has of it.
+// formerly returns a resolver that resolves an object that no longer exists to its ID in the state.
 func (di *divergences) formerly(resolve resource.IDResolver) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		id, ok := resolve(field, r)
@@ -96,7 +96,7 @@ func (di *divergences) formerly(resolve resource.IDResolver) resource.IDResolver
 	}
 }
 
-// add adds a field that names what has the IDs on the service.
+// add adds a divergence. For a field of references, ids are the IDs of the references on the service.
 func (di *divergences) add(i objectID, d Divergence, ids []string) {
 	if d.Value.Field.IsRef() {
 		t := di.objects.states[i].info.ref(d.Value.Field)
@@ -128,7 +128,7 @@ func (di *divergences) add(i objectID, d Divergence, ids []string) {
 	di.list = append(di.list, d)
 }
 
-// membership names where an object is that people moved.
+// membership adds a divergence for an object that people moved to other containers.
 func (di *divergences) membership(i objectID, d *fieldDrift) {
 	v, f := d.by.value, &di.objects.states[i]
 	t := f.info.ref(v.Field)
@@ -151,7 +151,7 @@ func (di *divergences) membership(i objectID, d *fieldDrift) {
 	di.add(i, Divergence{Object: di.in.Desired[i], Value: v, Row: f.row, Change: c, Conflict: d.conflict, Unknown: len(di.in.Prior) == 0}, now)
 }
 
-// containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
+// containers returns the IDs of the containers of a membership that an object is in. ok is false if the containers were not read.
 func (di *divergences) containers(i objectID, t *refField) (ids []string, ok bool) {
 	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
@@ -162,8 +162,8 @@ func (di *divergences) containers(i objectID, t *refField) (ids []string, ok boo
 	return ids, ok
 }
 
-// writtenName is the text by which a manifest names an object of the service: its name where that is clear, or its key if
-// the field has keys, else its ID.
+// writtenName returns the text by which a manifest names an object of the service: an unambiguous name, or a key if the field has keys,
+// else the ID.
 func (di *divergences) writtenName(i objectID, t *refField, id string, byKey bool) string {
 	within := di.objects.withinOf(i, t)
 	at, owned := di.objects.owners[serviceID{t.to.kind.Name, id}]
@@ -193,8 +193,8 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 	return cmp.Or(di.snapshot.names(t.to, within).Text(id, texts...), id)
 }
 
-// findExtraMembers lists what is in more containers than the manifest says, or related to more, as far as that was read. People are
-// members of what they like.
+// findExtraMembers lists memberships and relations that the service has and the manifest does not declare, as far as they were read. It
+// leaves out the memberships of people.
 func (di *divergences) findExtraMembers() {
 	seen := map[edge]bool{}
 	add := func(kind *resource.Kind, c Container, members []string) {
@@ -270,13 +270,14 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 	field, _ := member.kind.Field(m.Field)
 	t := member.ref(field)
 	if t == nil || t.membership == nil {
-		return nil, gapReason{} // this API has no such field
+		return nil, gapReason{} // this API does not write the field by a membership
 	}
 	all, why, _ := di.memberships.containersIn(t, i)
 	return all, why
 }
 
-// findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.
+// findUnmanaged counts objects of the service that no manifest has, next to objects of the manifest, as far as they were listed. It leaves
+// out the objects that every new project has.
 func (di *divergences) findUnmanaged() {
 	if len(di.in.Targets) > 0 {
 		return

@@ -1,70 +1,69 @@
-// Package planner compares what the manifest wants with what the service shows and
-// what the last apply left (desired x observed x prior), and says what has to be done.
+// Package planner compares the manifest with the service and with the state that the last apply left
+// (desired x observed x prior), and makes the plan of the steps that are needed.
 //
-// [Load] reads what a plan depends on and gives a [World]. [Build] makes the [Plan] of it, and reads nothing: the same
-// World gives the same plan, to the byte, in whatever order maps are walked. The package knows no network, no files and
-// no clock. A [Reader] makes the requests.
+// [Load] reads everything that a plan depends on, and returns a [World]. [Build] makes the [Plan] from it, and reads
+// nothing: the same World gives the same plan, byte for byte. The package uses no network, no files and no clock. A
+// [Reader] makes the requests.
 //
-// A stage that loads asks for what it needs and goes on with the answer, so no stage has to deal with an answer that is
-// missing. Questions that do not depend on each other become requests together, see loader.each. An object that could not
-// be read is never taken for absent: a failed request ends the planning.
+// A stage that loads asks for a read and continues with the answer, so that no stage has to handle a missing answer. Reads
+// that do not depend on each other become requests together, see loader.each. A failed request ends the planning, so that
+// an object that could not be read never counts as absent.
 //
-// build.go is the place to begin reading. It runs these stages from top to bottom; those up to claims load. Each
-// has a type and a file or two of its own, holds the earlier stages that it uses in
-// fields, and knows of no later one; a test keeps it so. Three rooms show in the names of
-// the files: identity (which object is which), prune (what may go) and members (who is where).
+// Begin reading in build.go. It runs these stages from top to bottom; the stages up to claims load. Each stage has a type
+// and one or two files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
+// The files of three areas have a common prefix: identity_ (rows of objects), prune_ (deletions) and members_ (memberships).
 //
-//	objects       what the manifest wants, what the state knows of it       objects.go, identity_rename.go
-//	loader        the only place that turns a question into a request       load.go
-//	snapshot      what the service lists, parent by parent                  observe.go
-//	identities    what each object is on the service                        identity_match.go, identity_bind.go, settle_creates.go
+//	objects       objects of the manifest, with their records               objects.go, identity_rename.go
+//	loader        requests for the reads that have no answer yet            load.go
+//	snapshot      lists of the service, by kind and parent                  observe.go
+//	identities    the row of each object on the service                     identity_match.go, identity_bind.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
-//	records       memberships of the state, and what open requests did      settle_members.go
-//	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
-//	memberships   who is wanted in which container, and who is in it        members_sets.go, members_containers.go, members_list.go, members_read.go
-//	decisions     what becomes of each edge                                 members_edges.go, members_decide.go, members_where.go, members_drift.go
-//	nonMembers    whom fields name although they are no members             outsiders.go
-//	divergences   what people changed, for the manifests                    divergence.go
-//	claims        who has the names and marks that the service takes once   identity_claims.go
-//	blockers      what cannot be made, and what the service refuses         blocked.go
+//	records       memberships of the state, outcomes of open requests       settle_members.go
+//	orphans       objects that only the state has; may they be deleted?     prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
+//	memberships   wanted and current members of each container              members_sets.go, members_containers.go, members_list.go, members_read.go
+//	decisions     verdict on each edge: add, keep or remove                 members_edges.go, members_decide.go, members_where.go, members_drift.go
+//	nonMembers    people in fields who are no members of the project        outsiders.go
+//	divergences   changes of people, for a pull into the manifests          divergence.go
+//	claims        holders of names and marks that must be unique            identity_claims.go
+//	blockers      objects and values that cannot be made                    blocked.go
 //	changes       creates and updates                                       change.go, change_fields.go, change_archive.go, links.go
-//	memberSteps   who enters and who leaves                                 members_steps.go
+//	memberSteps   additions and removals of members                         members_steps.go
 //	pruning       deletions                                                 prune_steps.go
-//	ordering      what waits for what                                       order.go
-//	bookkeeping   what the state is to know otherwise                       bookkeeping.go
-//	warnings      what people should look at                                warnings.go
+//	ordering      dependencies between steps                                order.go
+//	bookkeeping   changes of the state that no step makes                   bookkeeping.go
+//	warnings      warnings about the plan as a whole                        warnings.go
 //
-// What never happens:
+// Rules:
 //
 //   - An object is found on the service by the manifest's ID, the state, the manifest's
-//     identifier, planform's external ID, its natural key, in this order, and never
-//     guessed: two that match, or an identifier that contradicts the state or an external
-//     ID, are an error that names both. Of a manifest from another workspace, the state
-//     finds an object by the ID that it has there before its key.
-//   - Nothing is created a second time since its key changed: that is an error.
-//   - What an ID or identifier names and the service does not show (deleted, archived, a
-//     draft) stops only its own object and its children. Of an object that names it, only
-//     the field waits. What is archived is left alone, and never created again.
-//   - A create whose outcome is unknown is not sent again before it was looked for: in the
-//     list of its parent, by external ID or natural key; or, for work items under the
-//     documented operations, by its name among the readable numbers above those that were
-//     known, at most 60 of them. If several records or several creates have the name, nothing
-//     is sent and the step says how to resolve it. A rename on the service before the next
-//     plan, or an item of the same name that a person made meanwhile, is not noticed.
+//     identifier, planform's external ID, or its natural key, in this order. It is never
+//     guessed: if two rows match, or an identifier contradicts the state or an external ID,
+//     that is an error which names both. If the manifest comes from another workspace, the
+//     state finds an object by its ID in that workspace, else by its key.
+//   - No object is created a second time because its key changed: that is an error.
+//   - If the service does not show the object of an ID or identifier (deleted, archived, a
+//     draft), only this object and its children stop. If another object names it, only that
+//     field waits. An archived object is left alone, and never created again.
+//   - A create with an unknown outcome is not sent again before planform has looked for its
+//     object: in the list of the parent, by external ID or natural key. Under the documented
+//     operations it looks for a work item by name, among at most 60 readable numbers above the
+//     known ones. If several rows or several creates have the name, nothing is sent and the
+//     step tells how to resolve it. A rename on the service before the next plan, or an item of
+//     the same name that a person made meanwhile, is not detected.
 //   - Nothing is deleted unless pruning is asked for, planform created it, nothing protects
 //     it, every manifest that had it was read, and the service shows nothing in it that
 //     others made. Where looking for that would take too many requests, a notice says so.
-//   - What a manifest leaves to people (ignore_changes) is set by the create and never compared afterwards.
+//   - A field in ignore_changes is set by the create, and never changed afterwards.
 //   - A closed object, such as a cycle after its last day, gets no members and no changes.
 //     A new one with past dates is filled first and gets its dates in the same run.
 //
-// Steps stand in the order of kinds and then of the manifest, what a step waits for just
-// before it. Objects of one kind in one parent are created one after the other, and so
-// numbered and sorted as written. Members and defaults come before what names them. A
-// default that the service sets and the manifest does not want, such as a project's
-// default assignee, is cleared by an update right after. A text that names objects which are
-// created later is sent again after all creates.
+// Steps are in the order of kinds, and then of the manifest; a step that another step needs
+// comes just before it. Objects of one kind in one parent are created one after the other, so
+// that the service numbers and sorts them as written. Members and defaults come before the
+// objects that name them. A default that the service sets and the manifest does not want, such
+// as a project's default assignee, is cleared by an update right after. A text that names
+// objects which are created later is sent again after all creates.
 //
-// The executor may do only what the plan says.
+// The executor carries out the steps of the plan, and nothing else.
 package planner

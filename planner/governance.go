@@ -2,8 +2,8 @@ package planner
 
 import "github.com/planform/planform/internal/resource"
 
-// managedElsewhere says who manages objects of a kind and where a manifest has them, if the service refuses to write them where they
-// are; "" = it does not, as far as is known.
+// managedElsewhere returns the manager of a kind's objects, and the place where a manifest must write them. It returns "" if the service
+// does not refuse to write them where the manifest has them, or if that is not known.
 func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string) {
 	g := k.Governance
 	if g.Flag == "" {
@@ -15,7 +15,7 @@ func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string) {
 	return "", ""
 }
 
-// governs is the value of a flag as the manifest has it, or else the service.
+// governs returns the value of a flag from the manifest, else from the service.
 func (s *snapshot) governs(g resource.Governance) (on, known bool) {
 	if features, field := g.Switch(); field != nil {
 		for _, i := range s.objects.inScope(scope{s.objects.kinds[features], noObject}) {

@@ -6,8 +6,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// findGovernance asks on which level the workspace manages what the plan writes, if it can be on two: the service refuses it on the
-// other one. Where nothing is written, or nobody can tell, nothing is asked or said.
+// findGovernance reads the level, workspace or project, on which the workspace manages kinds that can be on both. The service refuses
+// writes on the other level. It reads nothing for kinds that the plan does not write.
 func findGovernance(differ *comparer) {
 	for i, o := range differ.in.Desired {
 		if o.Kind.Governance.Flag != "" && differ.writes(objectID(i)) {
@@ -31,7 +31,7 @@ func (d *comparer) writes(i objectID) bool {
 	})
 }
 
-// fieldsOf are the values of an object that its update can send.
+// fieldsOf returns the values of an object that an update can send.
 func (d *comparer) fieldsOf(i objectID) (values []*resource.Value) {
 	o, f := d.in.Desired[i], &d.objects.states[i]
 	for k := range o.Values {

@@ -10,19 +10,19 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// search looks for one object on the service.
+// search is the search for one object on the service.
 type search struct {
 	analysis
 
 	ids  *identities
 	o    *resource.Object
 	f    *objectState
-	was  string   // the ID that the manifest gives, or else the state
-	past *Record  // what the state had of an ID that is gone
-	list *listing // of the object's kind, once it is read
+	was  string   // the ID in the manifest, or else in the state
+	past *Record  // the state's record, if its ID is not on the service any more
+	list *listing // the list of the object's kind, after byMark has read it
 }
 
-// finders returns the ways to find an object, in the order in which they are tried. The first one that decides ends the search.
+// finders returns the functions that look for an object, in the order of their use. The first one that decides ends the search.
 func finders() []func(*search) binding {
 	return []func(*search) binding{
 		(*search).byID, (*search).byUnlistedID, (*search).byIdentifier, (*search).withoutID, (*search).byNumber, (*search).byMark,
@@ -35,7 +35,7 @@ func (s *search) fail(code, summary, hint string) binding {
 	return binding{presence: invalid}
 }
 
-// contradiction reports that an object is another one than its identifier says.
+// contradiction reports that the ID, state or mark of an object leads to another object than its identifier.
 func (s *search) contradiction(is, hint string) binding {
 	return s.fail("contradiction", string(s.o.Address)+" is "+is+", but the manifest says "+s.o.Identifier, "correct or remove the identifier; "+hint)
 }
@@ -46,7 +46,7 @@ func (s *search) otherIdentifier(shown string) binding {
 			" a key of its own")
 }
 
-// byID finds an object by the ID that the manifest gives, or else the state.
+// byID finds an object by its ID in the manifest, or else in the state.
 func (s *search) byID() binding {
 	o, f, t := s.o, s.f, s.f.info
 	if s.was == "" {
@@ -57,7 +57,7 @@ func (s *search) byID() binding {
 		f.identifier = cmp.Or(f.prior.Identifier, o.Identifier)
 	}
 	if s.objects.skipsRefresh(f) || !s.objects.mustRead(o, f) && !s.snapshot.listed(t, f.parent) {
-		return binding{presence: exists} // the state says how it is, or the manifest says what it is
+		return binding{presence: exists} // the record of the state is enough, or nothing is compared
 	}
 	if one, _ := f.readOperation(); t.list == nil || one != nil && !s.snapshot.prefersList(t, f.parent) {
 		return s.readByID()
@@ -72,15 +72,15 @@ func (s *search) byID() binding {
 	if t.get == nil || f.isAway(o) {
 		return binding{}
 	}
-	return s.readByID() // a list that changes while its pages are read may leave one out
+	return s.readByID() // a list that changes while its pages are read may miss an object
 }
 
-// readByID reads one object, if the API offers a way.
+// readByID reads one object, if the API has an operation for that.
 func (s *search) readByID() binding {
 	o, f := s.o, s.f
 	op, id := f.readOperation()
 	if op == nil {
-		return binding{presence: exists} // it is not refreshed
+		return binding{presence: exists} // the API cannot read it again
 	}
 	a := s.service.ask(s.snapshot.readOne(f, op, id))
 	switch {
@@ -90,7 +90,7 @@ func (s *search) readByID() binding {
 		return binding{}
 	case a.Rows[0].ID() == f.id:
 		return binding{presence: exists, row: a.Rows[0]}
-	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
+	case o.Identifier == "": // another object has this identifier now; this one may still exist
 		s.diags.warn(o, "identity-changed", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+
 			string(o.Address)+" was not re-read", "")
 		f.identifier = ""
@@ -105,8 +105,8 @@ func (s *search) readByID() binding {
 	}
 }
 
-// byUnlistedID finds an object whose ID is known and that no list shows: it may be archived or a draft. An ID that the manifest gives and
-// that nothing shows ends the search, unless it comes from an export and a name tells which object is meant.
+// byUnlistedID finds an object with a known ID that no list shows, because it may be archived or a draft. If the manifest gives the ID and
+// the service does not show it, the search ends, unless the manifest is an export and a name can identify the object.
 func (s *search) byUnlistedID() binding {
 	o, f := s.o, s.f
 	away := f.isAway(o)
@@ -130,7 +130,8 @@ func (s *search) byUnlistedID() binding {
 	return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " with the ID " + o.ID + ": it was deleted or archived, or the id is wrong"}
 }
 
-// unlisted looks for an object by the mark of an address, wherever it is. id is the ID that the object must have; "" = any.
+// unlisted looks for an object by the mark of an address, also if it is archived or a draft. id is the ID that the object must have;
+// "" = any.
 func (s *search) unlisted(address resource.Address, id string) binding {
 	f := s.f
 	_, want, given := wantsArchived(s.o)
@@ -147,16 +148,17 @@ func (s *search) unlisted(address resource.Address, id string) binding {
 	row := a.Rows[0]
 	b := binding{presence: exists, row: row, id: row.ID(), identifier: cmp.Or(s.objects.readableID(s.o.Kind, f.parent, row), f.identifier)}
 	switch why := row.Hidden(); {
-	case why == archived && given && !want && f.info.archivable: // it is brought back
+	case why == archived && given && !want && f.info.archivable: // the run restores it
 	case why != "":
 		b.presence, b.why = hidden, why
 	case id != "" && b.id != id:
-		return binding{} // another one, which the list shows
+		return binding{} // the row is another object, which the list shows
 	}
 	return b
 }
 
-// byArchive finds an object among the archived ones, by its ID or its mark. A name matches only if the manifest says archived.
+// byArchive finds an object in the list of archived objects, by its ID or its mark. A name matches only if the manifest has the field
+// archived.
 func (s *search) byArchive() binding {
 	o, t := s.o, s.f.info
 	_, _, given := wantsArchived(o)
@@ -219,7 +221,7 @@ func (s *search) byIdentifier() binding {
 	return s.identifierUnused(l, x)
 }
 
-// hasParentCode reports whether the readable identifier begins with that of the object's parent, so that a list shows it.
+// hasParentCode reports whether the object's identifier begins with its parent's identifier, so that the parent's list may show it.
 func (s *search) hasParentCode() bool {
 	code, _, _ := strings.Cut(s.o.Identifier, "-")
 	return s.f.parent != noObject && strings.EqualFold(code, s.objects.states[s.f.parent].identifier)
@@ -240,7 +242,8 @@ func (s *search) named(row resource.Row) binding {
 	return b
 }
 
-// checkMark makes sure that planform did not create the row with an identifier under another address, and no other row under this one.
+// checkMark reports an error if the row with an identifier bears planform's mark for another address, or another row bears the mark for
+// this address.
 func (s *search) checkMark(b binding) binding {
 	marks, mark := s.in.marks(), b.row.Text("external_id")
 	if slices.ContainsFunc(AllAddresses(s.o), func(a resource.Address) bool { return marks.On(b.row, a) }) {
@@ -257,11 +260,11 @@ func (s *search) checkMark(b binding) binding {
 	return b
 }
 
-// whyNotShown says why a readable identifier cannot be found, as far as the service tells.
+// whyNotShown lists the possible reasons why the service does not show a readable identifier.
 const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
-// notFound handles an identifier that the service does not show. One that people choose is misspelt; the object of one that the service
-// assigned may be deleted or hidden.
+// notFound handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
+// If the service assigns them, the object may be deleted or hidden.
 func (s *search) notFound(x index) binding {
 	o := s.o
 	if o.Kind.Numbered() {
@@ -274,7 +277,8 @@ func (s *search) notFound(x index) binding {
 	return s.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
-// identifierUnused lets an object be created with its identifier, if people choose that, and neither the state nor its name tells another one.
+// identifierUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
+// shows that the object exists under another identifier.
 func (s *search) identifierUnused(l *listing, x index) binding {
 	o, f := s.o, s.f
 	if f.known() && len(l.byID(f.prior.ID)) > 0 {
@@ -294,7 +298,7 @@ func (s *search) identifierUnused(l *listing, x index) binding {
 	return binding{presence: absent}
 }
 
-// withoutID gives up an ID that the service does not show. The object is then looked for as if the state knew nothing of it.
+// withoutID drops an ID that the service does not show. The search continues as if the state had no record of the object.
 func (s *search) withoutID() binding {
 	o, f := s.o, s.f
 	if s.was == "" {
@@ -306,15 +310,15 @@ func (s *search) withoutID() binding {
 	}
 	intent := f.intent
 	s.past = f.prior
-	if f.forgetPrior(); intent.creates() { // an earlier run has noticed already that it is gone
+	if f.forgetPrior(); intent.creates() { // an earlier run has found it gone, and announced a new create
 		f.intent = intent
 	}
 	f.id, f.identifier = "", ""
 	return binding{}
 }
 
-// byNumber ends the search for an object that has neither a mark nor a name by which it could be recognised. Readable numbers tell what a
-// create without an answer made. Otherwise the object counts as absent, if it can be created.
+// byNumber ends the search for an object that neither a mark nor a name can identify. If an earlier create has no outcome, its result is
+// looked for by readable number. Otherwise the object counts as absent, if it can be created.
 func (s *search) byNumber() binding {
 	o, f, t := s.o, s.f, s.f.info
 	switch {
@@ -362,7 +366,7 @@ func (s *search) byName() binding {
 	return s.adopt(s.ids.notOthers(s.o, hits), "its "+field)
 }
 
-// byUnownedMark reports an object that a manifest without an owner made under this address: a second one would double it.
+// byUnownedMark reports an object that a manifest without an owner made under this address, because a create would duplicate it.
 func (s *search) byUnownedMark() binding {
 	if s.f.info.externalIDs && s.o.Kind.AdoptOnRequestOnly && s.in.Owner != "" {
 		if unowned := s.ids.withMarks(s.o, s.list.byExternalID(resource.Marks{Workspace: s.in.Workspace})); len(unowned) > 0 {
@@ -372,21 +376,21 @@ func (s *search) byUnownedMark() binding {
 	return binding{}
 }
 
-// unknownMark reports an object that planform made for a manifest without an owner, which may be another than this one.
+// unknownMark reports an object that planform made for a manifest without an owner, which may be another manifest.
 func (s *search) unknownMark(row resource.Row) binding {
 	return s.fail("unknown-mark", "planform made "+s.objects.enumerate(s.o.Kind, s.f.parent, []resource.Row{row})+" as "+string(s.o.Address)+
 		", and the state does not know it: another manifest may have it",
 		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
 }
 
-// adopt binds an object to the one row that was recognised. Several rows are an error that names them; without a row the search goes on.
+// adopt binds an object to the row that was recognised. Several rows are an error; without a row, the search goes on.
 func (s *search) adopt(hits []resource.Row, by string) binding {
 	o := s.o
 	switch len(hits) {
 	case 0:
 		return binding{}
 	case 1:
-		if o.Implied { // it is not the manifest's
+		if o.Implied { // the manifest did not write the object, so it is not adopted
 			by = ""
 		}
 		return binding{presence: exists, row: hits[0], id: hits[0].ID(), matchedBy: by}
@@ -401,7 +405,7 @@ func (s *search) adopt(hits []resource.Row, by string) binding {
 
 const createFirst = "create it on the service first, or give the ID of an existing one"
 
-// absent ends a search that found nothing. An object that people deleted is created again, unless their changes are kept.
+// absent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
 func (s *search) absent() binding {
 	o, f, t := s.o, s.f, s.f.info
 	again := f.intent.creates()
@@ -417,8 +421,8 @@ func (s *search) absent() binding {
 	return binding{presence: absent}
 }
 
-// keepsDeletions reports whether an object that somebody deleted stays deleted: a work item, or an object in one. Without other kinds, such as
-// labels, items could not be made as the manifest has them.
+// keepsDeletions reports whether an object that somebody deleted stays deleted: a work item, or an object in one. Objects of other kinds,
+// such as labels, are created again, because work items need them.
 func (m *identities) keepsDeletions(o *resource.Object) bool {
 	return o.Ancestor("work_item") != nil && m.in.onDrift(o) == Keep && !m.in.Pull && m.in.Deletes == nil
 }

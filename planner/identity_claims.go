@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// claims finds conflicts about values that the service takes once within a parent: names, and planform's marks.
+// claims is the stage that finds conflicts about values that must be unique within a parent: names, and planform's marks.
 type claims struct {
 	analysis
 
@@ -20,14 +20,14 @@ type claim struct {
 	text  string
 }
 
-// holder is the present owner of a claimed value, and how the value becomes free.
+// holder is the object that has a claimed value now, with the way in which the value becomes free.
 type holder struct {
-	object objectID // the object of the manifest that takes another value in this run; none = it is none
-	orphan *orphan  // the orphan that this run deletes; nil = it is none
-	why    Cause    // why the value stays taken
+	object objectID // an object of the manifest that takes another value in this run, or noObject
+	orphan *orphan  // an orphan that this run deletes, or nil
+	why    Cause    // the cause why the value stays taken
 }
 
-// findClaims reads the lists that show who has the values which objects are about to take.
+// findClaims reads the lists that show the holders of values that objects are about to take.
 func findClaims(r analysis, orphans *orphans) *claims {
 	c := &claims{r, orphans}
 	for i := range r.objects.count() {
@@ -55,7 +55,7 @@ func findClaims(r analysis, orphans *orphans) *claims {
 func (c *claims) of(i objectID, values []resource.Value) (list []claim) {
 	for k := range values {
 		if v := &values[k]; v.Field.Unique {
-			want, _ := v.Desired(nil) // a name refers to nothing
+			want, _ := v.Desired(nil) // a name has no references
 			list = append(list, claim{v.Field, want})
 		}
 	}
@@ -65,7 +65,7 @@ func (c *claims) of(i objectID, values []resource.Value) (list []claim) {
 	return list
 }
 
-// changed returns the value with which an object replaces one that it has, and whether it does so.
+// changed returns the value that an object will have instead of its current one, and whether it changes.
 func (c *claims) changed(i objectID, has claim, row resource.Row) (next claim, changes bool) {
 	o, f := c.in.Desired[i], &c.objects.states[i]
 	if f.presence != exists || f.info.update == nil {
@@ -84,13 +84,13 @@ func (c *claims) changed(i objectID, has claim, row resource.Row) (next claim, c
 	return next, next != has
 }
 
-// taken returns the cause that an object cannot take a value, if another one keeps it.
+// taken returns the cause why an object cannot take a value, if another object keeps it.
 func (c *claims) taken(i objectID, what claim) Cause {
 	return c.follow(i, what, map[objectID]bool{}).why
 }
 
-// follow finds the holder of a claimed value. If the holder gives it up for a value that a third object has, that one's holder counts, and so
-// on. waiting has the objects along this chain, so that an exchange is noticed.
+// follow finds the holder of a claimed value. If the holder changes to a value that a third object has, follow continues with that value.
+// waiting has the objects of this chain, to detect an exchange of values.
 func (c *claims) follow(i objectID, what claim, waiting map[objectID]bool) holder {
 	f := &c.objects.states[i]
 	nobody := holder{object: noObject}
@@ -151,7 +151,7 @@ func (c *claims) unwanted(k *resource.Kind, what claim, row resource.Row) holder
 	return holder{object: noObject, why: refused(taken + ": give its `id` to use that one, or rename or delete one of them")}
 }
 
-// whyTaken returns the cause that a new object cannot take its names or its mark.
+// whyTaken returns the cause why a new object cannot take its names or its mark, if any.
 func (c *claims) whyTaken(i objectID) Cause {
 	for _, what := range c.of(i, c.in.Desired[i].Values) {
 		if why := c.taken(i, what); why.exists() {

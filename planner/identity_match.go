@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// identities binds every object of the manifest to a row of the service, or says that it has none.
+// identities is the stage that binds every object of the manifest to a row of the service, or finds that it has none.
 type identities struct {
 	analysis
 
@@ -19,13 +19,13 @@ type identities struct {
 	finders  []func(*search) binding
 	// Made when first needed:
 	byExternalID map[string]objectID // objects by their external IDs
-	names        map[naturalKey]int  // objects of each
+	names        map[naturalKey]int  // number of objects with each natural key
 }
 
 func match(r analysis) *identities {
 	s := &identities{analysis: r, finders: finders(), recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
 	for _, level := range r.objects.levels() {
-		var byNumber []objectID // creates that are looked for one after the other: what one of them made is not another's
+		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
 			if f := &r.objects.states[level[k]]; f.intent.creates() && !f.info.recognisable() {
 				byNumber = append(byNumber, level[k])
@@ -41,7 +41,7 @@ func match(r analysis) *identities {
 	return s
 }
 
-// levels groups the objects by depth, parents first. Objects whose natural keys name others come last, by rank.
+// levels groups the objects by depth, parents first. Objects whose natural keys name other objects come last, by rank.
 func (ob *objects) levels() (levels [][]objectID) {
 	const last = 100 // more than any depth
 	level := make([]int, ob.count())
@@ -62,9 +62,9 @@ func (ob *objects) levels() (levels [][]objectID) {
 	return levels
 }
 
-// FindLost looks during a run for what a create made whose answer was lost, if only readable numbers tell. in.Desired
-// holds the object and those that it needs, and in.Prior says what is known by now, with the intents that have no outcome. If decided,
-// rows are what the create may have made. An error is a read that failed.
+// FindLost looks, during a run, for the row of a create with a lost answer, if only its readable number can show it. in.Desired must hold
+// the object and the objects that it needs, and in.Prior the current records and open intents. If decided is true, rows has the row that
+// the create made, or is empty. It returns an error if a read failed.
 func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Object) (rows []resource.Row, decided bool, err error) {
 	in.SkipRefresh = true
 	r := observe(&in, newLoader(ctx, &in, reader))
@@ -77,7 +77,7 @@ func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Obj
 	return rows, decided && r.service.err == nil, r.service.err
 }
 
-// identify decides which row of the service an object is. A parent without a row leaves nothing to look for.
+// identify binds one object to its row on the service. It searches only if the parent has a row.
 func (m *identities) identify(i objectID) {
 	o, f := m.in.Desired[i], &m.objects.states[i]
 	if f.binding = m.bindWithParent(o, f); f.presence != unbound {
@@ -111,7 +111,7 @@ func (m *identities) identify(i objectID) {
 	}
 }
 
-// bindWithParent binds an object whose kind or parent leaves nothing to look for.
+// bindWithParent binds an object without a search, if its kind or its parent decides already.
 func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding {
 	if o.Kind.Singleton && f.info.list == nil {
 		return binding{presence: unsupported}
@@ -125,7 +125,7 @@ func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding 
 		return binding{presence: p.presence, why: p.why}
 	case p.presence == absent:
 		f.prior, f.intent = nil, nil
-		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export of the same workspace names its own objects so
+		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export names objects of its workspace by identifier
 			m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
 		}
 		if presence := m.snapshot.kindPresence(f.info); presence != exists {
@@ -133,13 +133,13 @@ func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding 
 		}
 		return binding{presence: absent}
 	case p.replaced:
-		f.forgetPrior() // what the state knows lives in another parent
+		f.forgetPrior() // the record is about an object in another parent
 	}
 	return binding{}
 }
 
-// hasOtherOrigin reports an object whose key is that of another object of the workspace that both come from. If a name tells objects of the
-// kind apart, the object takes the place of the other one.
+// hasOtherOrigin reports an error if an object of an exported manifest has the key of another object of that workspace in the state. It
+// returns false if both have the same name and names identify objects of the kind: then the object replaces the other one.
 func (m *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
 		return false
@@ -153,7 +153,7 @@ func (m *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 	return true
 }
 
-// checkIdentifier compares the identifier of the row that was found with the manifest's.
+// checkIdentifier compares the identifier of the row that was found with the identifier in the manifest.
 func (s *search) checkIdentifier() {
 	o, f, shown := s.o, s.f, ""
 	switch {
@@ -187,7 +187,7 @@ func numbersLater(identifier string) string {
 
 const byKey = "name the one that is meant by its key"
 
-// recordOwners notes which object each row of the service is. Two objects of the manifest cannot be one row.
+// recordOwners indexes the objects by their IDs on the service. It reports two objects of the manifest that are bound to one row.
 func (m *identities) recordOwners() {
 	for i := range m.objects.count() {
 		f := &m.objects.states[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// near suggests names of the kind in a list that are like a text.
+// near returns a hint with names in a list that are similar to a text.
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
@@ -17,7 +17,7 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-// withMarks returns the rows that bear the mark of an object, or else a mark that it had before.
+// withMarks returns the rows that bear the mark of an object, or else a former mark of the object.
 func (m *identities) withMarks(o *resource.Object, by index) (hits []resource.Row) {
 	if len(by) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (m *identities) withMarks(o *resource.Object, by index) (hits []resource.Ro
 	return hits
 }
 
-// marked finds the rows that bear a mark, in the list of the object's kind if that is read already.
+// marked returns the rows that bear a mark. It uses the list of the object's kind if that was read already.
 func (m *identities) marked(f *objectState, mark string) []resource.Row {
 	if m.snapshot.listed(f.info, f.parent) {
 		l, _ := m.snapshot.list(f.info, f.parent)
@@ -73,7 +73,7 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo,
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if o.Kind.AdoptOnRequestOnly && !m.in.takesOver(o) { // each owner has its own
+	if o.Kind.AdoptOnRequestOnly && !m.in.takesOver(o) { // different owners may have objects of the same name
 		hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 			owner, marked := row.Owner()
 			return marked && owner != m.in.Owner
@@ -161,7 +161,7 @@ func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	return keys
 }
 
-// keepOne says which of several rows with one mark to keep: the row that the state knows, else the oldest.
+// keepOne returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
 func (m *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
 		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {

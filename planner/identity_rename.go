@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Moved returns the address that a record has after an object got another address: the object itself, its memberships and the objects in it
-// move along. It reports whether the address changed.
+// Moved returns the new address of a record after an object moved to another address, and reports whether it changed. The addresses of the
+// object itself, its memberships and its contents change.
 func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	if a == from {
 		return to, true
@@ -30,9 +30,9 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	return a, false
 }
 
-// relocate returns a state in which some objects of a kind have other addresses, with their memberships and the objects in them.
+// relocate returns a state in which some objects of a kind, with their memberships and contents, have other addresses. It updates origin.
 func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
-	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may go where another one was
+	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may take another object's former address
 	for address := range prior {
 		if _, ok := to[ancestorOfKind(address, k)]; ok {
 			delete(origin, address)
@@ -61,7 +61,7 @@ func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 	return a
 }
 
-// byRank lists the kinds so that each comes after those it lives in.
+// byRank lists the kinds, parents first.
 func byRank() []*resource.Kind {
 	return slices.SortedFunc(slices.Values(resource.Kinds()),
 		func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
@@ -72,7 +72,7 @@ func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
 
-// AllAddresses lists the address of an object, first, and those that it had before.
+// AllAddresses returns the address of an object, followed by its former addresses.
 func AllAddresses(o *resource.Object) (all []resource.Address) {
 	parents := []resource.Address{""}
 	if o.Parent != nil {
@@ -94,7 +94,7 @@ func addressIn(parent resource.Address, k *resource.Kind, key string) resource.A
 	return parent.Child(k.Name, key)
 }
 
-// hasDefaultKey reports whether the key of an object is the one that it has if the manifest writes none.
+// hasDefaultKey reports whether the key of an object equals the key that planform would derive if the manifest had none.
 func hasDefaultKey(o *resource.Object) bool {
 	key, ok := o.Kind.DefaultKey(func(field string) string {
 		if o.Kind.Identifier != nil && field == "identifier" {
@@ -105,15 +105,15 @@ func hasDefaultKey(o *resource.Object) bool {
 	return ok && key == o.Key
 }
 
-// relocation is the state with what it knows of objects under the addresses that they have now.
+// relocation is the state after its records were moved to the current addresses of their objects.
 type relocation struct {
 	prior     Prior
-	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
-	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
+	origin    map[resource.Address]resource.Address // by current address: the address of the record in the state
+	displaced map[resource.Address]bool             // new addresses of records whose former address another object takes
 }
 
-// applyRenames puts what the state knows of objects under the addresses that they have now: where their ID, in the target
-// or where the manifest comes from, says which they are, or the manifest what key they had before.
+// applyRenames moves the records of the state to the current addresses of their objects. It recognises an object by its ID, by its origin
+// in another workspace, or by a former key in the manifest.
 func applyRenames(in *Input) relocation {
 	byKind := map[*resource.Kind][]*resource.Object{}
 	for _, o := range in.Desired {
@@ -150,13 +150,13 @@ func applyRenames(in *Input) relocation {
 type renames struct {
 	prior     Prior
 	wanted    map[resource.Address]bool
-	known     map[resource.Address]bool // of the kind, or as what something lives in
-	records   []resource.Address        // of the kind, sorted
+	known     map[resource.Address]bool // addresses of the kind with a record, or with records below them
+	records   []resource.Address        // addresses of the kind's records, sorted
 	byID      map[string][]resource.Address
-	byOrigin  map[resource.Origin]resource.Address // the ID alone, or the identifier and the source
-	claimed   map[resource.Address]bool            // records of which it is known whose they are
+	byOrigin  map[resource.Origin]resource.Address // by the forms of originKeys
+	claimed   map[resource.Address]bool            // records that an object has claimed
 	to        map[resource.Address]resource.Address
-	displaced []resource.Address // where records are that had to make room
+	displaced []resource.Address // new addresses of records whose former address another object takes
 }
 
 func newRenames(k *resource.Kind, prior Prior, wanted map[resource.Address]bool) *renames {
@@ -194,59 +194,59 @@ func originKeys(o *resource.Origin) (keys []resource.Origin) {
 }
 
 // find maps records to objects: by ID, by origin, and by former key.
-func (re *renames) find(objects []*resource.Object) {
+func (rn *renames) find(objects []*resource.Object) {
 	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
-		from := re.identified(o)
-		return from != "" && re.claim(o, from)
+		from := rn.identified(o)
+		return from != "" && rn.claim(o, from)
 	})
 	for _, o := range left {
-		if re.known[o.Address] && re.to[o.Address] == "" {
-			continue // it is the one that had the key
+		if rn.known[o.Address] && rn.to[o.Address] == "" {
+			continue // the record under its own key is its record
 		}
 		for _, key := range o.Previously {
-			if from := addressIn(o.Address.Parent(), o.Kind, key); re.known[from] && re.claim(o, from) {
+			if from := addressIn(o.Address.Parent(), o.Kind, key); rn.known[from] && rn.claim(o, from) {
 				break
 			}
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(re.to)) {
-		if now := re.to[from]; re.known[now] && re.to[now] == "" {
-			re.to[now] = re.freeAddress(now)
-			re.displaced = append(re.displaced, re.to[now])
+	for _, from := range slices.Sorted(maps.Keys(rn.to)) {
+		if now := rn.to[from]; rn.known[now] && rn.to[now] == "" {
+			rn.to[now] = rn.freeAddress(now)
+			rn.displaced = append(rn.displaced, rn.to[now])
 		}
 	}
 }
 
-// claim gives the record of an address to an object, unless another object has it.
-func (re *renames) claim(o *resource.Object, from resource.Address) bool {
-	if re.claimed[from] || from.Parent() != o.Address.Parent() {
+// claim assigns the record at an address to an object, unless another object has claimed it.
+func (rn *renames) claim(o *resource.Object, from resource.Address) bool {
+	if rn.claimed[from] || from.Parent() != o.Address.Parent() {
 		return false
 	}
-	re.claimed[from] = true
+	rn.claimed[from] = true
 	if from != o.Address {
-		re.to[from] = o.Address
+		rn.to[from] = o.Address
 	}
 	return true
 }
 
 // identified returns the address of the record with the ID or the origin of an object, or "".
-func (re *renames) identified(o *resource.Object) resource.Address {
-	if all := re.byID[o.ID]; o.ID != "" && len(all) > 0 {
+func (rn *renames) identified(o *resource.Object) resource.Address {
+	if all := rn.byID[o.ID]; o.ID != "" && len(all) > 0 {
 		if slices.Contains(all, o.Address) {
 			return o.Address
 		}
 		return all[0]
 	}
 	for _, key := range originKeys(o.Origin) {
-		if from, ok := re.byOrigin[key]; ok && re.prior[from].Origin.Is(o.Origin) {
+		if from, ok := rn.byOrigin[key]; ok && rn.prior[from].Origin.Is(o.Origin) {
 			return from
 		}
 	}
 	return ""
 }
 
-// telling returns the field and the digest of the value that distinguish an object without ID and key: its name, or the text that every object
-// of its kind has.
+// telling returns the field that identifies an object without its ID and key, with the digest of its value: a name, or for kinds without
+// names the text.
 func telling(o *resource.Object) (field, value string) {
 	for i := range o.Values {
 		v := &o.Values[i]
@@ -262,12 +262,12 @@ func telling(o *resource.Object) (field, value string) {
 
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
 
-// freeAddress returns an unused address for a record that has to make room for another object.
-func (re *renames) freeAddress(a resource.Address) resource.Address {
+// freeAddress returns an unused address for a record whose address another object takes.
+func (rn *renames) freeAddress(a resource.Address) resource.Address {
 	key := a.Key() + "-former"
 	for i := 2; ; i++ {
-		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !re.known[free] && !re.wanted[free] &&
-			!slices.Contains(re.displaced, free) {
+		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !rn.known[free] && !rn.wanted[free] &&
+			!slices.Contains(rn.displaced, free) {
 			return free
 		}
 		key = a.Key() + "-former-" + strconv.Itoa(i)

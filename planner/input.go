@@ -13,10 +13,10 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Action is what a step does.
+// Action is the sort of a step, such as create or delete.
 type Action int
 
-// MarshalText gives the word of [Action.String].
+// MarshalText returns the word of [Action.String].
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText reads the word of an action that can be carried out.
@@ -33,14 +33,14 @@ func (a *Action) UnmarshalText(word []byte) error {
 const (
 	Create Action = iota
 	Update
-	Adopt // found on the service by its natural key or external ID; with changes it is updated too
+	Adopt // the object was found on the service by its natural key or external ID; with changes it is updated too
 	AddMembers
 	RemoveMembers
 	Delete
 	NotPossible // wanted, but the service offers no way; Step.Reason says why
 )
 
-// String gives the word that the JSON plan uses.
+// String returns the word that the JSON plan uses.
 func (a Action) String() string {
 	words := []string{"create", "update", "adopt", "add_members", "remove_members", "delete", "not_possible"}
 	if int(a) >= len(words) {
@@ -54,45 +54,45 @@ type Input struct {
 	Settings
 
 	Workspace string
-	BaseURL   string // for the plan's reader only
+	BaseURL   string // shown in the plan, used for nothing else
 	WebURL    string // of the web app, whose pages texts link to
 	API       resource.API
-	Now       time.Time          // to tell what is over; zero = nothing is
-	APIFound  bool               // the API is what the service offers, not what somebody chose
+	Now       time.Time          // to find objects that are over; zero = no object is over
+	APIFound  bool               // planform found the API; the user did not choose it
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
-	// Owner is whose the manifests are.
+	// Owner is the owner of the manifests.
 	Owner resource.Owner
-	// FormerOwners are the owners under which the state was written: what it knows may bear their marks still.
+	// FormerOwners lists owners under which the state was written before. Objects of the state may still bear their marks.
 	FormerOwners []resource.Owner
-	// Knowing is set where the state knows all that planform made for the owner, since a run has ended with it.
+	// Knowing is set if the state has every object that planform made for the owner, because a run has ended with this state.
 	Knowing  bool
 	Prior    Prior
 	Observed Observed
-	// OtherSources holds the manifests that the state names, that are still there and that
-	// are not read: what stands in one of them is not orphaned.
+	// OtherSources holds manifests that the state names, that still exist and that this run does not read. Their objects are not orphans.
 	OtherSources map[string]bool
-	// Deletes, if it is not nil, are the addresses of what may be deleted, whichever manifests have it: of an undo.
+	// Deletes holds the addresses that an undo may delete, whichever manifests have them; nil = this is no undo.
 	Deletes map[resource.Address]bool
-	// Leaves are the IDs of members that are to leave, by the addresses at which the state has the members of their containers.
+	// Leaves holds the IDs of the members that an undo removes, by the address of the container's member record in the state.
 	Leaves map[resource.Address]map[string]bool
-	// Left says, of an undo, in which container the undone runs left a member, by the membership and the member's ID; "" = in none.
+	// Left holds the ID of the container in which the undone runs left a member, by membership and member ID; "" = in none.
 	Left map[string]map[string]string
-	// AnyOrder lets objects of one kind in one place be created side by side. Otherwise
-	// they are created one after the other, as the manifest has them, and so numbered.
+	// AnyOrder allows creating objects of one kind in one parent side by side. Without it, planform creates them one after the other in
+	// the order of the manifest, and the service numbers them in that order.
 	AnyOrder bool
-	// ExactOrder does so also where many are created in one request, which cannot hold an
-	// object and what it is in, and where an object is before its parent: the parent is set afterwards.
+	// ExactOrder keeps the manifest's order also for many creates in one request and for an object that stands before its parent. An
+	// update names the parent afterwards, because one request cannot create both.
 	ExactOrder bool
-	// Pull looks for what people changed on the service, for the manifests: see [Plan] Divergences. Drift is no error then.
+	// Pull makes the plan list the changes that people made on the service, see [Plan] Divergences. Drift is no error then.
 	Pull bool
-	// Contents are the kinds that a Pull looks for also where the manifest has none: objects in those of the manifest, and memberships of
-	// these, a request for each object or container.
+	// Contents holds kinds and memberships that a Pull reads also for objects of the manifest that declare none. That takes a request
+	// for each object or container.
 	Contents map[string]bool
-	// Notices are told with the plan.
+	// Notices are warnings from before the planning that the plan repeats.
 	Notices diag.List
 }
 
-// otherOwner returns the owner whose mark a record bears; ok is false if that is the manifest's owner, or was and the state knows the object.
+// otherOwner returns another owner whose mark a row bears. ok is false if the mark is of the manifest's owner, or of a former owner of a
+// known object.
 func (in *Input) otherOwner(row resource.Row, known bool) (owner resource.Owner, ok bool) {
 	owner, marked := row.Owner()
 	return owner, marked && owner != in.Owner && !(known && slices.Contains(in.FormerOwners, owner))
@@ -101,43 +101,40 @@ func (in *Input) otherOwner(row resource.Row, known bool) (owner resource.Owner,
 // takesOver reports whether the run takes an object from another owner.
 func (in *Input) takesOver(o *resource.Object) bool { return in.TakeOver && in.Targets.include(o) }
 
-// marks are planform's marks on the objects of the manifest's owner.
+// marks returns planform's marks on the objects of the manifest's owner.
 func (in *Input) marks() resource.Marks {
 	return resource.Marks{Workspace: in.Workspace, Owner: in.Owner}
 }
 
-// objectID is the place of a wanted object in [Input.Desired], and of what is known of it.
+// objectID is the index of a wanted object in [Input.Desired], and of its state in objects.states.
 type objectID int
 
-// Prior is what the last apply left, from the state file.
+// Prior holds the records that the last apply left in the state file, by address.
 type Prior map[resource.Address]Record
 
-// Record is what is known of one object, or of the members of one container. Its
-// JSON is a line of the state file.
+// Record holds what the state knows of one object, or of the members of one container. Its JSON is a line of the state file.
 type Record struct {
 	Address resource.Address `json:"address,omitempty"`
-	// ID is the service's; "" while an intent is pending; of a membership the container's, where it was kept.
+	// ID is the service's ID of the object, or of a membership's container; "" = a create is pending, or the ID was not recorded.
 	ID         string `json:"id,omitempty"`
 	Identifier string `json:"identifier,omitempty"` // readable, such as WEB-7
-	// CreatedByUs is set where planform made the object. What it only found, or was told of,
-	// it never deletes; nor what a state file from before this was kept knows.
+	// CreatedByUs is set if planform made the object. Planform never deletes an object without it, such as one that it adopted.
 	CreatedByUs bool `json:"made,omitempty"`
-	// Protect is set where the manifest said so last: the object is never deleted.
+	// Protect is set if the manifest protected the object when it was last applied. The object is never deleted.
 	Protect bool `json:"protect,omitempty"`
-	// Sources are the manifests that declared the object when they were last applied,
-	// sorted, as paths from the folder that the state is for; "-" is standard input. Of
-	// the members of a container those of what names it, or them. Nil = not known.
+	// Sources lists the manifests that declared the object when they were last applied, sorted, as paths from the state's folder; "-" is
+	// standard input. A member record lists the manifests of the objects that name the container or its members. Nil = not known.
 	Sources []string          `json:"files,omitempty"`
 	Values  map[string]string `json:"values,omitempty"`  // by field: digest of the canonical value last applied
 	Members []string          `json:"members,omitempty"` // of a membership: IDs of the members, sorted
-	// those of Members that planform did not add, such as what an export saw; pruning leaves them in
+	// Found lists the Members that planform did not add, such as members that an export saw. Pruning leaves them in the container.
 	Found     []string  `json:"found,omitempty"`
 	AppliedAt time.Time `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
-	// Origin is what the object is in the workspace that its manifest came from; nil = it came from no other, or none that is known.
+	// Origin identifies the object in the workspace that its manifest came from; nil = the manifest came from no other known workspace.
 	Origin *resource.Origin `json:"source,omitempty"`
-	// Late is until when the service may still carry out a request that made or changed the object and was sent again; zero = none was.
+	// Late is the time until which the service may still carry out a write of the object that was sent again; zero = none was.
 	Late time.Time `json:"late,omitzero"`
-	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
+	// PendingIntent is set if a request was or may have been sent, and its outcome is not known.
 	PendingIntent *Intent `json:"open,omitempty"`
 }
 
@@ -147,13 +144,14 @@ type Intent struct {
 	Name   string    `json:"name,omitempty"`  // the text of the object's natural key; of members that were to be added or taken out: [Members.IntentName]
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
-	Batch  bool      `json:"batch,omitempty"` // it was to be sent with others, by API v2
-	// Fields are the names of those that an update sends; none = it may be any. Sent is their [Said]; "" = it is not known.
+	Batch  bool      `json:"batch,omitempty"` // it shares a request of API v2 with other writes
+	// Fields lists the names of the fields that an update sends; none = it may be any. Sent is the [Said] digest of their values;
+	// "" = it is not known.
 	Fields []string `json:"fields,omitempty"`
 	Sent   string   `json:"sent,omitempty"`
 }
 
-// Updates reports whether fields of an object were sent that is there.
+// Updates reports whether the intent sends fields of an object that exists.
 func (i *Intent) Updates() bool { return i.Action == Update || i.Action == Adopt }
 
 // Read is one read request.
@@ -161,20 +159,20 @@ type Read struct {
 	Operation  *resource.Operation
 	Path       string         // expanded, below the base URL
 	Fields     string         // of a list: the only fields that are needed, with commas between; "" = all
-	Optional   bool           // where it is forbidden, the plan does without: the answer has no rows
+	Optional   bool           // if the read is forbidden, its answer has no rows and the planning goes on
 	ExternalID string         // of a list: only the object that bears planform's mark with this ID, wherever it is; "" = all
-	Owner      resource.Owner // of that mark
-	Probe      bool           // of a list: one row is enough, it only matters whether there is such a list
+	Owner      resource.Owner // the owner in that mark
+	Probe      bool           // of a list: one row is enough, because only the existence of the list matters
 }
 
-// membersInV1 reports whether API v1 lists the members of a container too that API v2 is asked for: it is used where that has no such list
-// or does not show it to the credential.
+// membersInV1 reports whether the read asks API v2 for the members of a container, and API v1 has such a list too. API v1 is used if
+// API v2 has no such list or does not show it to the credential.
 func (r *Read) membersInV1() bool {
 	_, v1 := resource.MustLookup(r.Operation.Kind).Op(resource.ListMembers, resource.V1)
 	return r.Operation.Verb == resource.ListMembers && r.Operation.V2() && v1
 }
 
-// readOf is the read of an operation; ok is false where a path parameter is not known.
+// readOf returns the read of an operation; ok is false if a path parameter is missing.
 func readOf(op *resource.Operation, params map[string]string) (r Read, ok bool) {
 	path, missing := op.Expand(params)
 	r = Read{Operation: op, Path: path}
@@ -185,9 +183,9 @@ func readOf(op *resource.Operation, params map[string]string) (r Read, ok bool) 
 // Observed holds the answers to the reads made so far.
 type Observed map[Read]Answer
 
-// Answer is what the service said to a read.
+// Answer is the service's answer to a read.
 type Answer struct {
-	Rows []resource.Row // of a list all rows; of a single record that one
+	Rows []resource.Row // all rows of a list, or the row of one object
 	// NotFound: the service says that there is no such object.
 	NotFound bool
 	// Several: of a look-up by external ID, several objects carry it.
@@ -200,7 +198,7 @@ type Answer struct {
 	Unread map[string]int
 }
 
-// onDrift says what becomes of the object's fields that somebody changed.
+// onDrift returns the policy for fields of the object that somebody changed: the policy of the object, else of the run.
 func (in *Input) onDrift(o *resource.Object) OnDrift {
 	if o.Policy != nil && o.Policy.OnDrift != "" {
 		return OnDrift(o.Policy.OnDrift)
@@ -208,15 +206,14 @@ func (in *Input) onDrift(o *resource.Object) OnDrift {
 	return in.OnDrift
 }
 
-// Targets are patterns of addresses, one of which an object must match to be planned.
-// In a pattern * stands for any text within a key, ** for any text at all, and ?
-// for one character, such as cycle/web/* or work_item/**. No targets are all objects.
+// Targets is a list of address patterns. Only objects that match one of them are planned; without targets, all objects are.
+// In a pattern, such as cycle/web/* or work_item/**, * stands for any text within a key, ** for any text, and ? for one character.
 type Targets []Target
 
 // Target is one pattern.
 type Target struct {
 	Pattern  string
-	Contents bool // [Select] also selects what the manifest has in or below the objects that match
+	Contents bool // [Select] also selects the manifest's objects in or below the objects that match
 	expr     *regexp.Regexp
 }
 
@@ -228,15 +225,15 @@ func (ts Targets) Patterns() (patterns []string) {
 	return patterns
 }
 
-// NewTarget makes a target of a pattern.
+// NewTarget returns the target of a pattern.
 func NewTarget(pattern string) Target {
 	expr := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
 	return Target{Pattern: pattern, expr: regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
 }
 
-// include reports whether an object is targeted, or is in or below one that is.
+// include reports whether an object, or an object that it is in or below, is targeted.
 func (ts Targets) include(o *resource.Object) bool {
-	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // parents that lead back to themselves are an error of its own
+	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // seen ends the loop if parents form a cycle, which is reported elsewhere
 		if ts.Mean(o.Address) || o.Parent != nil && ts.include(o.Parent) {
 			return true
 		}
@@ -249,10 +246,8 @@ func (ts Targets) include(o *resource.Object) bool {
 	return false
 }
 
-// Select returns the objects that match a target, with what they need: what they
-// live in and what they name, and so on. What lives in them is not needed. known
-// are further addresses that a target may mean, such as of what is to be deleted.
-// A target that means nothing is an error.
+// Select returns the objects that match a target, and the objects that these need, see [WithNeeded].
+// A target that matches neither an object nor an address in known is an error; known has, for example, the objects to delete.
 func Select(desired []*resource.Object, targets Targets, known []resource.Address) ([]*resource.Object, diag.List) {
 	if len(targets) == 0 {
 		return desired, nil
@@ -292,7 +287,8 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	return slices.DeleteFunc(slices.Clone(desired), func(o *resource.Object) bool { return !needed[o] }), found
 }
 
-// WithNeeded returns objects with what they need: what they live in, which comes first, and what they name, and so on.
+// WithNeeded returns the given objects, their parents and the objects that they name, and the parents and references of these in turn.
+// A parent comes before its children.
 func WithNeeded(objects []*resource.Object) (all []*resource.Object) {
 	seen := map[*resource.Object]bool{}
 	var need func(o *resource.Object)
@@ -343,10 +339,10 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 	return "an address is KIND/KEY, and the kinds of the manifest are " + strings.Join(slices.Compact(kinds), ", ")
 }
 
-// standardInput is the name of the manifest that is read from it.
+// standardInput is the name of a manifest that is read from standard input.
 const standardInput = "-"
 
-// Mean reports whether an address is targeted.
+// Mean reports whether an address matches a target, or there are no targets.
 func (ts Targets) Mean(a resource.Address) bool {
 	return len(ts) == 0 || slices.ContainsFunc(ts, func(t Target) bool { return t.expr.MatchString(string(a)) })
 }
@@ -358,7 +354,7 @@ func (in *Input) targeted(a resource.Address) bool {
 	return in.Targets.Mean(a)
 }
 
-// untargeted says why an object stays that is not targeted.
+// untargeted returns the reason why an object that is not targeted stays.
 func (in *Input) untargeted() string {
 	if in.Deletes != nil {
 		return "was not created by what is undone"
@@ -366,7 +362,7 @@ func (in *Input) untargeted() string {
 	return "is not targeted"
 }
 
-// onlyByWider reports whether another API than the one that manages a kind can do something, a wider one.
+// onlyByWider reports whether an API wider than the given one satisfies a condition.
 func onlyByWider(api resource.API, can func(resource.API) bool) bool {
 	for wider := api + 1; wider <= resource.V2; wider++ {
 		if can(wider) {
@@ -376,7 +372,7 @@ func onlyByWider(api resource.API, can func(resource.API) bool) bool {
 	return false
 }
 
-// offeredByWider reports whether a wider API has an operation.
+// offeredByWider reports whether an API wider than the given one has an operation of a kind.
 func offeredByWider(api resource.API, k *resource.Kind, verb resource.Verb) bool {
 	return onlyByWider(api, func(wider resource.API) bool {
 		_, ok := k.Op(verb, wider)
@@ -384,7 +380,7 @@ func offeredByWider(api resource.API, k *resource.Kind, verb resource.Verb) bool
 	})
 }
 
-// namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.
+// namesNeed extends the hint for a name that cannot be looked up: it advises --api auto, unless planform itself chose the API.
 func (in *Input) namesNeed(hint string) string {
 	if in.APIFound {
 		return hint + ": names need the wider API, which is missing or closed to this credential"
@@ -392,13 +388,13 @@ func (in *Input) namesNeed(hint string) string {
 	return hint + ", or use --api auto"
 }
 
-// sourceGone reports whether every manifest that had an object is part of this run or was
-// deleted. A record without sources may belong to any manifest.
+// sourceGone reports whether every manifest of a record is part of this run or was deleted. A record without sources may belong to any
+// manifest, so that sourceGone is false for it, except in an undo.
 func (in *Input) sourceGone(r *Record) bool {
 	return (len(r.Sources) > 0 || in.Deletes != nil) && in.otherSource(r) == ""
 }
 
-// otherSource is a manifest that had an object and is not part of this run, or "".
+// otherSource returns a manifest of a record that still exists and is not part of this run, or "".
 func (in *Input) otherSource(r *Record) string {
 	if in.Deletes != nil {
 		return ""
@@ -422,7 +418,7 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 	})
 }
 
-// addedByUs reports whether planform added a member of the record, or one that an intent names: no export only found it.
+// addedByUs reports whether planform, according to the record, added a member: the member is not in Found.
 func (r *Record) addedByUs(id string) bool {
 	_, found := slices.BinarySearch(r.Found, id)
 	return !found

@@ -7,7 +7,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// invitations returns the invitations of people whom the manifest names by an e-mail address, if they are not in the workspace. An invitation that exists is found by the address.
+// invitations returns an invitation for each e-mail address in the manifest that no member of the workspace has. An existing invitation is
+// recognised by the address.
 func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
 	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
 	if !ok || !slices.ContainsFunc(in.Desired, in.mayInvite) {
@@ -48,13 +49,14 @@ func (in *Input) mayInvite(o *resource.Object) bool {
 	})
 }
 
-// invites reports whether a field names somebody who is invited if they are not in the workspace. The past invites nobody.
+// invites reports whether a field names somebody who is invited if they are not in the workspace. Fields of an imported past, such as an
+// author, invite nobody.
 func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
 	return in.Invite && f.Ref == "member" && !f.Past && r.Target == nil && r.ID == "" && strings.Contains(r.Text, "@")
 }
 
-// notAccepted is why somebody cannot be given anything yet, who accepted an invitation or did not. Who did and is not there left since,
-// or has no account yet: nothing tells which, and a mail too many cannot be taken back.
+// notAccepted returns the cause why an invited person cannot be named yet. If the person accepted but is not in the workspace, they left or
+// have no account yet. Planform cannot tell which, and does not invite them again, because a mail cannot be taken back.
 func notAccepted(email string, accepted bool) Cause {
 	if accepted {
 		return refused(email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +

@@ -9,35 +9,35 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// kindInfo is what planning needs to know of a kind under one API, worked out once.
+// kindInfo holds the facts about a kind under one API that planning needs. They are computed once.
 type kindInfo struct {
 	kind             *resource.Kind
-	api              resource.API // that manages its objects
+	api              resource.API // the API that manages its objects
 	rank             int
-	parent           *kindInfo           // what objects live in; nil = the workspace
-	refs             []refField          // of the fields that name objects
-	naturalKey       []*resource.Field   // by which objects are recognised; empty = they are not
+	parent           *kindInfo           // the kind of the objects' parent; nil = the workspace
+	refs             []refField          // the fields that name objects
+	naturalKey       []*resource.Field   // the fields that identify objects; empty = there are none
 	namedByOthers    bool                // the natural key names other objects
 	create           *resource.Operation // nil = not offered; likewise the others
 	update           *resource.Operation
 	list             *resource.Operation
-	neededFieldNames string // that a list is asked for; "" = all
+	neededFieldNames string // the fields that a list request names; "" = all
 	get              *resource.Operation
 	find             *resource.Operation
 	self             *resource.Operation
-	archived         *resource.Operation // lists what the list leaves out
+	archived         *resource.Operation // lists the archived objects, which list leaves out
 	archivable       bool                // the manifest says whether an object is archived
-	namedWithin      *kindInfo           // in which objects are named: the parent, or what a single parent lives in; nil = the workspace
-	defaultFlag      string              // field that marks the one which others get by default; "" = none
+	namedWithin      *kindInfo           // the kind in which names are unique: the parent, or the parent of a single parent; nil = the workspace
+	defaultFlag      string              // the field that marks the default object of a parent; "" = none
 	externalIDs      bool                // objects carry planform's external ID
-	referenced       bool                // other objects live in one or refer to one
+	referenced       bool                // other objects live in objects of the kind, or refer to them
 }
 
-// neededFields are the fields of a record that planning reads: its identity, the fields that
-// some manifest writes, and references to kinds of which something may be deleted; all of those of which it may be.
+// neededFields returns the names of the fields that a list must show: the identity, the fields that the manifest writes, and references
+// to kinds that the run may delete from. Of such a kind itself, all fields are needed.
 func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := ki.kind
-	if ki.list.V2() { // which refuses a name that its rows lack
+	if ki.list.V2() { // API v2 refuses a field that its rows lack
 		return "all"
 	}
 	names := []string{"id", "archived_at", k.Parent}
@@ -66,7 +66,7 @@ func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[s
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
 
-// listRead is the read that lists objects of the kind; ok is false where there is none.
+// listRead returns the read that lists objects of the kind; ok is false if there is none.
 func (ki *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
 	if ki.list == nil || params == nil {
 		return Read{}, false
@@ -82,7 +82,7 @@ func (ki *kindInfo) isDefaultFlag(f *resource.Field) bool {
 	return ki.defaultFlag != "" && f.Name == ki.defaultFlag
 }
 
-// ref returns the info of a field that names objects, or nil.
+// ref returns the refField of a field that names objects, or nil.
 func (ki *kindInfo) ref(f *resource.Field) *refField {
 	if i := slices.IndexFunc(ki.refs, func(r refField) bool { return r.field == f }); i >= 0 {
 		return &ki.refs[i]
@@ -90,29 +90,29 @@ func (ki *kindInfo) ref(f *resource.Field) *refField {
 	return nil
 }
 
-// viaMembership reports whether a membership makes the field true instead of a body.
+// viaMembership reports whether the field is written by a membership instead of the object's own request.
 func (ki *kindInfo) viaMembership(f *resource.Field) bool {
 	r := ki.ref(f)
 	return r != nil && r.membership != nil
 }
 
-// recognisable reports whether an object can be found on the service without an ID or an identifier.
+// recognisable reports whether an object of the kind can be found on the service without an ID or an identifier.
 func (ki *kindInfo) recognisable() bool {
 	return ki.list != nil && (ki.externalIDs || len(ki.naturalKey) > 0 || ki.kind.Singleton)
 }
 
-// findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
+// findsExternalIDs reports whether a list can look up an object by its external ID, also if the object is archived or a draft.
 func (ki *kindInfo) findsExternalIDs() bool {
 	return ki.externalIDs && ki.list != nil && slices.Contains(ki.list.Query, "external_id")
 }
 
-// hasDefault reports whether every new parent has an object of that name from the start.
+// hasDefault reports whether every new parent gets an object of the given name from the service.
 func (ki *kindInfo) hasDefault(name string) bool {
 	return slices.ContainsFunc(ki.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
-// refreshedSingly reports whether a request refreshes one object, or the children of one object
-// that has a parent itself, such as the links of a work item.
+// refreshedSingly reports whether a request reads only one object, or only the children of an object that has a parent itself, such as
+// the links of a work item.
 func (ki *kindInfo) refreshedSingly() bool {
 	if ki.list == nil {
 		return ki.readsOne()
@@ -123,8 +123,8 @@ func (ki *kindInfo) refreshedSingly() bool {
 // readsOne reports whether one object can be read without its siblings.
 func (ki *kindInfo) readsOne() bool { return ki.get != nil || ki.find != nil }
 
-// referrers are the fields by which an object that is deleted may be named. What is
-// below another of its own kind is another matter, see [orphans.checkContents].
+// referrers returns the fields of other kinds that may name an object that is deleted. For children of the same kind, see
+// [orphans.checkContents].
 func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	var found []referrer
 	for _, k := range resource.Kinds() {
@@ -143,9 +143,8 @@ func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	return found
 }
 
-// membershipsInside are the memberships of objects in a container of the kind: not of people,
-// who lose nothing by it, and not relations among equals. Types that a project took from the workspace lose nothing either, and
-// where it has its own, the list shows those.
+// membershipsInside returns the memberships whose members would lose something if their container, of this kind, were deleted. It leaves
+// out memberships of people, relations, and types that a project took from the workspace.
 func (ki *kindInfo) membershipsInside() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
@@ -154,15 +153,15 @@ func (ki *kindInfo) membershipsInside() []*resource.Kind {
 	})
 }
 
-// relations are the memberships of objects of the kind among each other.
+// relations returns the memberships between objects of the kind, such as "blocked by".
 func (ki *kindInfo) relations() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		return k.Membership.Container != ki.kind.Name || k.Membership.Inverse == ""
 	})
 }
 
-// membershipsAround are the memberships by which containers of the workspace refer to objects of the
-// kind, such as the labels of an initiative. Objects with children are protected by those.
+// membershipsAround returns the memberships by which containers of the workspace refer to objects of the kind, such as the labels of an
+// initiative. It returns none for kinds with children, because the children protect such an object already.
 func (ki *kindInfo) membershipsAround() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
@@ -174,8 +173,8 @@ func (ki *kindInfo) membershipsAround() []*resource.Kind {
 // refField is a field that names objects.
 type refField struct {
 	field      *resource.Field
-	to         *kindInfo      // of what it names
-	membership *resource.Kind // the membership that makes it true; nil = a body does
+	to         *kindInfo      // the kind of the objects that it names
+	membership *resource.Kind // the membership that writes it; nil = the object's own request does
 }
 
 func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindInfo {
@@ -263,7 +262,7 @@ func parentField(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// kindsWithoutV2 returns the kinds that API v1 manages, since API v2 turned out not to have their reads.
+// kindsWithoutV2 returns the kinds that API v1 manages because the service turned out to lack their reads in API v2.
 func (in *Input) kindsWithoutV2() map[string]bool {
 	kinds := map[string]bool{}
 	for read, answer := range in.Observed {
@@ -274,13 +273,13 @@ func (in *Input) kindsWithoutV2() map[string]bool {
 	return kinds
 }
 
-// needsV1 reports whether the answer to a read says that API v2 does not have it.
+// needsV1 reports whether the answer to a read of API v2 shows that API v1 must be used instead.
 func (r *Read) needsV1(a Answer) bool {
 	o := r.Operation
 	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && r.membersInV1()
 }
 
-// deletedKinds are the kinds of which something may be deleted.
+// deletedKinds returns the kinds from which the run may delete objects.
 func (in *Input) deletedKinds() map[string]bool {
 	kinds := map[string]bool{}
 	if !in.Prune {
@@ -298,13 +297,13 @@ func (in *Input) deletedKinds() map[string]bool {
 	return kinds
 }
 
-// referrer is a kind whose field names objects of another kind that live beside its own.
+// referrer is a kind with a field that names objects of another kind.
 type referrer struct {
 	kind  *kindInfo
 	field *resource.Field
 }
 
-// label is what people call a record: by its name, where it has one, else by its text.
+// label returns the display text of a row: the kind's noun, and the row's name, else its text, else its ID.
 func label(k *resource.Kind, row resource.Row) string {
 	for _, name := range k.DisplayTexts(row) {
 		return k.Noun() + " " + diag.Quote(name)

@@ -8,10 +8,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// A text names objects by links to their addresses, and goes to the service with links to
-// their pages. A page has the object's ID in its address: a text that names objects which are
-// still to be created is created with their labels, and a step of its own adds the links when
-// they are there. Nothing waits for that step, so that objects can name each other.
+// A text in the manifest links to the addresses of objects. The service gets links to their pages, whose URLs contain the objects' IDs.
+// If a linked object does not exist yet, the text is created with labels instead of links, and a separate step adds the links later.
+// Nothing waits for that step, so that objects can name each other.
 
 // addedLinks is a step that adds links to the texts of a new object.
 type addedLinks struct {
@@ -20,8 +19,8 @@ type addedLinks struct {
 	targets []objectID
 }
 
-// linkable is a value with the links that its text can have when the run is over: to pages,
-// and to objects that the run creates, which created lists.
+// linkable returns a value with the links that its text can have after the run: to existing pages, and to the objects in created, which the
+// run creates.
 func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []objectID) {
 	if len(v.Links) == 0 {
 		return v, nil
@@ -40,14 +39,14 @@ func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []
 	return v.Linked(links), created
 }
 
-// textAtCreation is a text as a create sends it. What it cannot link to yet is added to late.
+// textAtCreation returns a text as a create sends it. If the text names objects that do not exist yet, it adds the full text to late.
 func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
 	with, created := ch.linkable(v)
 	t := ch.objects.states[i].info
 	switch {
 	case len(created) == 0:
 		return with
-	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // they never wait for it
+	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // objects of lower kinds never wait for this create
 		step.afterObjects = append(step.afterObjects, created...)
 		return with
 	case t.update == nil:
@@ -60,8 +59,8 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, lat
 	return with.Linked(slices.DeleteFunc(slices.Clone(with.Links), func(r resource.Reference) bool { return r.ID == "" }))
 }
 
-// addLinks plans the step that sends texts when the objects which they name are there. It
-// comes after all creates: those are not to be pulled before others.
+// addLinks plans the step that sends texts after the objects that they name are created. The step is in stage 1, after all creates, because
+// otherwise it would pull creates out of their order.
 func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.Value) {
 	if len(late.values) == 0 {
 		return
@@ -76,7 +75,8 @@ func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.
 	}
 }
 
-// unknownLink returns what is in the way of a text that was just found: it links to an object that has a page which this run does not know.
+// unknownLink returns the cause that prevents sending the text of an object that was just recognised: the text links to an object whose
+// page this run does not know.
 func (ch *changes) unknownLink(f *objectState, v *resource.Value) Cause {
 	for _, r := range v.Links {
 		if _, wanted := ch.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && ch.refs.page(r.Target) == "" {
@@ -86,7 +86,7 @@ func (ch *changes) unknownLink(f *objectState, v *resource.Value) Cause {
 	return Cause{}
 }
 
-// missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.
+// missingLinks returns the number of links that a text on the service lacks; 0 = the text has another difference, too.
 func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	if len(v.Links) == 0 {
 		return 0
@@ -102,7 +102,7 @@ func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	return len(v.Links) - len(there)
 }
 
-// noticeUnlinked says, once per kind, that texts stay without links.
+// noticeUnlinked adds a notice for each kind with texts that stay without links.
 func (ch *changes) noticeUnlinked() {
 	for _, k := range resource.Kinds() {
 		t := ch.objects.kinds[k]
@@ -113,8 +113,8 @@ func (ch *changes) noticeUnlinked() {
 	}
 }
 
-// inlineLinks lets creates wait for what their texts name, where that is created before them
-// anyway, and returns the steps that are not needed then.
+// inlineLinks makes a create send its links itself if all linked objects are created before it. It returns the steps that are no longer
+// needed.
 func (ch *changes) inlineLinks() map[*Step]bool {
 	done := map[*Step]bool{}
 	for _, l := range ch.addedLinks {
@@ -123,7 +123,7 @@ func (ch *changes) inlineLinks() map[*Step]bool {
 		}
 		if slices.ContainsFunc(l.step.Values(), func(v *resource.Value) bool { return v.Field.Name == l.create.Kind.ParentField }) &&
 			slices.ContainsFunc(l.step.needs, func(s *Step) bool { return s != l.create }) {
-			continue // it names the parent, too
+			continue // the step also names the parent
 		}
 		done[l.step] = true
 		for _, at := range l.targets {

@@ -8,22 +8,22 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Reader makes read requests, and puts the answers into [Input.Observed]. That there is no such object or route is an answer.
+// Reader makes read requests, and puts the answers into [Input.Observed]. A missing object or route is an answer, too.
 type Reader interface {
 	Read(ctx context.Context, reads []Read) error
 }
 
-// loader gives the stages that load the answers to their questions. A question without an answer becomes a request.
+// loader answers the reads of the stages that load. A read without an answer becomes a request.
 type loader struct {
 	observed Observed
-	request  func(reads []Read) error // nil = everything is loaded, and a question without an answer is a mistake of the planner
-	err      error                    // of a failed request
-	moved    bool                     // a kind turned out to be managed by API v1, so that all is to be asked anew
+	request  func(reads []Read) error // nil = everything is loaded, and a read without an answer is a bug of the planner
+	err      error                    // the error of a failed request
+	moved    bool                     // a kind turned out to be managed by API v1, so that loading starts again
 	running  *task                    // nil = no task of [loader.each] is running
 
 	unconfirmed       []Read // see [Doubt]
-	externalIDLookups int    // one request for one object each
-	skippedLookups    int    // not made, since there would be so many
+	externalIDLookups int    // number of look-ups, each one request for one object
+	skippedLookups    int    // number of look-ups that were left out because there were too many
 }
 
 func newLoader(ctx context.Context, in *Input, reader Reader) *loader {
@@ -39,8 +39,8 @@ type task struct {
 	pause  func(missing []Read) bool
 }
 
-// each calls do with each number below n. If a call waits for an answer, another task goes on with the next numbers, and the requests of
-// all tasks that wait are made together.
+// each calls do with each number below n. If a call waits for an answer, another task continues with the next numbers, and the requests of
+// all waiting tasks are made together.
 func (lo *loader) each(n int, do func(i int)) {
 	next := 0
 	var paused []*task
@@ -73,7 +73,7 @@ func (lo *loader) each(n int, do func(i int)) {
 	}
 }
 
-// load makes sure that reads have answers.
+// load makes the requests for reads that have no answers yet.
 func (lo *loader) load(reads ...Read) {
 	var missing []Read
 	seen := map[Read]bool{}
@@ -83,7 +83,7 @@ func (lo *loader) load(reads ...Read) {
 		}
 	}
 	switch {
-	case len(missing) == 0 || lo.err != nil || lo.moved: // what is made of empty answers is not used
+	case len(missing) == 0 || lo.err != nil || lo.moved: // after an error or move, results are not used
 	case lo.running != nil:
 		lo.running.pause(missing)
 	case lo.request == nil:
@@ -108,7 +108,7 @@ func (lo *loader) askAt(op *resource.Operation, params map[string]string) Answer
 	return lo.ask(read)
 }
 
-// askOptional asks a question that the plan can do without: if the read is forbidden, the answer is empty.
+// askOptional returns the answer to a read that the plan does not depend on: if the read is forbidden, the answer is empty.
 func (lo *loader) askOptional(r Read) Answer {
 	if _, have := lo.observed[r]; !have {
 		r.Optional = true
@@ -116,7 +116,7 @@ func (lo *loader) askOptional(r Read) Answer {
 	return lo.ask(r)
 }
 
-// answer returns the answer to a read, or to the same read that a plan can do without.
+// answer returns the answer to a read, or to the same read with Optional set.
 func (lo *loader) answer(r Read) (Answer, bool) {
 	if a, ok := lo.observed[r]; ok || r.Optional {
 		return a, ok

@@ -12,73 +12,74 @@ type listedContainer struct {
 	list      memberList
 }
 
-// containersIn reads the members of each container that a field can name within a parent. why says why they are not read.
-func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
-	op, offered := me.objects.op(t.membership, resource.ListMembers)
+// containersIn reads the members of each container that a field can name within a parent. If ok is false, why is the reason why the members
+// were not read.
+func (mb *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
+	op, offered := mb.objects.op(t.membership, resource.ListMembers)
 	if !offered || t.to.list == nil {
-		return nil, gapReason{why: me.in.API.Noun() + " cannot read it"}, false
+		return nil, gapReason{why: mb.in.API.Noun() + " cannot read it"}, false
 	}
-	l, st := me.snapshot.list(t.to, within)
+	l, st := mb.snapshot.list(t.to, within)
 	if st != exists {
-		return nil, gapReason{}, st == unsupported // and nothing is in any
+		return nil, gapReason{}, st == unsupported // without containers, no object is in one
 	}
 	reads := make([]Read, len(l.rows))
 	unread := 0
 	for i, row := range l.rows {
-		reads[i], _ = readOf(op, me.paramsOf(t.membership, within, row.ID()))
-		if _, have := me.in.Observed[reads[i]]; !have {
+		reads[i], _ = readOf(op, mb.paramsOf(t.membership, within, row.ID()))
+		if _, have := mb.in.Observed[reads[i]]; !have {
 			unread++
 		}
 	}
-	_, together := t.membership.Op(resource.ListOverview, me.in.API)
+	_, together := t.membership.Op(resource.ListOverview, mb.in.API)
 	switch {
-	case unread > 0 && me.in.SkipRefresh:
+	case unread > 0 && mb.in.SkipRefresh:
 		return nil, skipsRefresh, false
-	case unread > maxSingleReads && !together && !me.in.RefreshAll && !me.in.Contents[t.membership.Name]:
+	case unread > maxSingleReads && !together && !mb.in.RefreshAll && !mb.in.Contents[t.membership.Name]:
 		return nil, expensive, false
 	}
-	me.service.load(reads...)
+	mb.service.load(reads...)
 	for i, row := range l.rows {
-		all = append(all, listedContainer{me.container(t, within, row), newMemberList(t.membership, reads[i], me.service.ask(reads[i]))})
+		all = append(all, listedContainer{mb.container(t, within, row), newMemberList(t.membership, reads[i], mb.service.ask(reads[i]))})
 	}
 	return all, gapReason{}, true
 }
 
 // paramsOf returns the path parameters for the members of a container.
-func (me *memberships) paramsOf(via *resource.Kind, within objectID, id string) map[string]string {
-	params := me.objects.params(within)
+func (mb *memberships) paramsOf(via *resource.Kind, within objectID, id string) map[string]string {
+	params := mb.objects.params(within)
 	params[resource.MustLookup(via.Membership.Container).Param] = id
 	return params
 }
 
-// container describes a container that the service lists. If the manifest does not list it, its address has its name, or its ID if other
-// containers have that name.
-func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
-	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
-		return me.objects.asContainer(at)
+// container returns the Container of a row. If the manifest does not list it, the key in its address is its name, or its ID if the name is
+// not unique.
+func (mb *memberships) container(t *refField, within objectID, row resource.Row) Container {
+	if at, owned := mb.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
+		return mb.objects.asContainer(at)
 	}
 	key := row.ID()
 	for _, name := range t.to.kind.DisplayTexts(row) {
-		if len(me.snapshot.names(t.to, within).Named(name)) == 1 && !strings.ContainsAny(name, "/#") {
+		if len(mb.snapshot.names(t.to, within).Named(name)) == 1 && !strings.ContainsAny(name, "/#") {
 			key = name
 			break
 		}
 	}
-	return me.unlistedContainer(t, within, row.ID(), key)
+	return mb.unlistedContainer(t, within, row.ID(), key)
 }
 
-// unlistedContainer describes a container that the manifest does not list.
-func (me *memberships) unlistedContainer(t *refField, within objectID, id, key string) Container {
+// unlistedContainer returns the Container of a container that the manifest does not list.
+func (mb *memberships) unlistedContainer(t *refField, within objectID, id, key string) Container {
 	c := Container{ID: id}
 	if within != noObject {
-		c.Within = me.in.Desired[within]
+		c.Within = mb.in.Desired[within]
 		c.Address = c.Within.Address
 	}
 	c.Address = addressIn(c.Address, t.to.kind, key)
 	return c
 }
 
-// asContainer describes an object of the manifest as a container.
+// asContainer returns the Container of an object of the manifest.
 func (ob *objects) asContainer(i objectID) Container {
 	o := ob.in.Desired[i]
 	return Container{Address: o.Address, Object: o, ID: ob.states[i].id, Within: o.Parent}

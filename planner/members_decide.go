@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// decisions holds what becomes of each edge.
+// decisions is the stage that decides about each edge: add, remove, change or leave it.
 type decisions struct {
 	analysis
 
@@ -18,19 +18,19 @@ type decisions struct {
 	records     *memberRecords
 	orphans     *orphans
 
-	sets    map[edge]*memberSet // without the member
+	sets    map[edge]*memberSet // by edge without member: the set of the container
 	deleted map[serviceID]bool
-	where   map[edge][]Container // without the container: those that were seen to have the member
-	wasRead map[edge]bool        // without the member: containers that were read for where
+	where   map[edge][]Container // by edge without container: the containers in which the service shows the member
+	wasRead map[edge]bool        // by edge without member: containers that were read for where
 
 	drifts    []*fieldDrift
 	drifted   map[*resource.Value]*fieldDrift
-	contained map[*resource.Value]bool     // fields that say that an object is in no container, if all containers were read
-	absent    map[*resource.Reference]bool // to members, or containers, whose membership the service does not show
+	contained map[*resource.Value]bool     // fields that want an object in no container; true = all containers were read
+	absent    map[*resource.Reference]bool // references to members or containers whose membership the service does not show
 }
 
-// decideMembers reads the members of containers, and decides about each edge: those of the manifest, those of the state, and those of
-// objects whose field is null.
+// decideMembers reads the members of containers, and decides about the edges of the manifest, of the state, and of objects whose field is
+// null.
 func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 	de := &decisions{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, records: memberships.records, orphans: orphans,
@@ -83,13 +83,13 @@ func (de *decisions) leavingSets() []*memberSet {
 	return sets
 }
 
-// takesBack reports whether the run can end an edge, and does.
+// takesBack reports whether the run ends an edge.
 func (de *decisions) takesBack(e edge) bool {
 	s := de.sets[edge{kind: e.kind, container: e.container}]
 	return s != nil && !s.stuck && slices.ContainsFunc(s.leaving(), func(l *member) bool { return l.id == e.member })
 }
 
-// position returns the first place where the manifest excludes a member.
+// position returns the position in the manifest of the first declaration that excludes a member.
 func (s *memberSet) position() (at diag.Position) {
 	for _, e := range s.unwanted {
 		at = cmp.Or(at, e.by.position())
@@ -107,10 +107,10 @@ func (s *memberSet) leaving() (members []*member) {
 	return members
 }
 
-// findDeleted notes the objects that are deleted or hidden: their memberships are left alone.
+// findDeleted records the objects that are deleted or hidden, because their memberships are left alone.
 func (de *decisions) findDeleted() {
 	for _, left := range de.orphans.list {
-		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
+		switch left.decision { //nolint:exhaustive // the others are not on the service, or planform does not decide about them
 		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent:
 			de.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
@@ -176,10 +176,10 @@ func (de *decisions) addUnwanted(s *memberSet, id string) {
 	}
 }
 
-// keepSelf leaves the credential's own user in a container: nobody locks themselves out.
+// keepSelf keeps the credential's own user in a container, so that planform does not lose its access.
 func (de *decisions) keepSelf(s *memberSet) {
 	if len(s.unwanted) == 0 {
-		return // nobody has to be asked for
+		return // the own user need not be read
 	}
 	self := de.snapshot.self(de.objects.kind(s.kind.Membership.Member))
 	at := slices.IndexFunc(s.unwanted, func(e *member) bool { return e.id == self })
@@ -192,7 +192,7 @@ func (de *decisions) keepSelf(s *memberSet) {
 	s.unwanted = slices.Delete(s.unwanted, at, at+1)
 }
 
-// wishOf returns what the manifest says of an edge.
+// wishOf returns the wish of the manifest about an edge.
 func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
 	wishes, kind := de.memberships.wishes, s.kind.Name
 	byMember, byContainer := wishes[edge{kind: kind, member: id}], wishes[edge{kind: kind, container: s.container.ID}]
@@ -213,14 +213,14 @@ func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
 	return byContainer
 }
 
-// decide decides about an edge, and notes what becomes of it beside a step.
+// decide decides about an edge, and records drift, gaps and forgotten members.
 func (de *decisions) decide(s *memberSet, e *member) {
 	f := edgeFacts{}
 	if !e.declaredByInverse {
 		f = de.factsOf(s, e)
 		e.verdict = f.decide()
 	}
-	if e.verdict.drift && (e.wish != here || f.seen == shownOut) { // else the attribute changed, which its step says
+	if e.verdict.drift && (e.wish != here || f.seen == shownOut) { // changeAttribute records drift of an attribute
 		de.noteDrift(de.strictest(e), e.verdict)
 	}
 	switch path := s.kind.Membership.Path(); {
@@ -233,7 +233,7 @@ func (de *decisions) decide(s *memberSet, e *member) {
 	}
 }
 
-// factsOf returns what decides about an edge.
+// factsOf returns the facts that decide about an edge.
 func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 	m := s.kind.Membership
 	f := edgeFacts{
@@ -257,7 +257,7 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 		if i, wanted := de.objects.index[e.by.object]; wanted && de.objects.states[i].prior != nil {
 			_, f.cleared = de.objects.states[i].prior.Values[m.Field]
 		}
-		f.cleared = f.cleared || de.in.Pull // which takes what the service has
+		f.cleared = f.cleared || de.in.Pull // a pull takes over the memberships of the service
 	}
 	container, member := s.container.Address, de.objects.addressOf(serviceID{m.Member, e.id})
 	f.away = de.orphans.declaresOther(m, container, e.id) || de.deleted[serviceID{m.Container, s.container.ID}] ||
@@ -267,7 +267,7 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 	return f
 }
 
-// sighting returns what the service shows of an edge.
+// sighting returns whether the service shows an edge.
 func (s *memberSet) sighting(e *member) sighting {
 	usable := s.hasList || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
 	switch {
@@ -279,7 +279,7 @@ func (s *memberSet) sighting(e *member) sighting {
 	return notRead
 }
 
-// standing returns what the state has of an edge.
+// standing returns whether the state has an edge, and who made it.
 func (de *decisions) standing(s *memberSet, e *member) standing {
 	if e.wish != here {
 		if slices.Contains(s.record.arrived, e.id) {
@@ -290,7 +290,7 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 	switch {
 	case !s.hasList && !s.isIn(e), s.hasList && de.mayStillMove(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
 		return noRecord
-	case de.in.Pull && len(de.in.Prior) == 0: // whose change it is, nothing tells
+	case de.in.Pull && len(de.in.Prior) == 0: // without a state, nobody can tell who made the change
 		return foundThere
 	}
 	m := s.kind.Membership
@@ -303,13 +303,13 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 	return other.record.standing(s.container.ID)
 }
 
-// mayStillMove reports whether a request of an earlier run may still move a member into the container of a record, or out of it.
+// mayStillMove reports whether a request of an earlier run may still add a member to the container of a record, or remove it.
 func (de *decisions) mayStillMove(r *memberRecord, kind *resource.Kind, id string) bool {
 	return de.records.mayStillMove(r, kind, id, de.where[edge{kind: kind.Name, member: id}])
 }
 
-// wasMoved reports whether people took a member out of a container: the state has the member in one that was read, and it is not there.
-// In an undo it tells whether the member is not where the undone runs left it.
+// wasMoved reports whether people removed a member from another container: the state has the member there, and the container's list does
+// not. In an undo it reports whether the member is no longer where the undone runs left it.
 func (de *decisions) wasMoved(s *memberSet, id string) bool {
 	of := edge{kind: s.kind.Name, member: id}
 	isGone := func(container string) bool {
@@ -329,8 +329,8 @@ func (de *decisions) wasMoved(s *memberSet, id string) bool {
 	})
 }
 
-// prunable reports whether the run may prune what an object, a container or a member, no longer declares: the object is targeted, and no
-// manifest that is not read may declare it.
+// prunable reports whether the run may prune memberships that an object, the container or the member, no longer declares. The object must be
+// targeted, belong to no other owner, and all manifests that had it must be part of the run or deleted.
 func (de *decisions) prunable(r *memberRecord, a resource.Address) bool {
 	prior, known := de.in.Prior[a]
 	if !known {
@@ -339,7 +339,7 @@ func (de *decisions) prunable(r *memberRecord, a resource.Address) bool {
 	return de.in.targeted(a) && de.in.sourceGone(&prior) && !de.orphans.isOthers(a)
 }
 
-// countOrphaned counts the memberships that pruning would end, as far as the state tells, but not those that end with an object.
+// countOrphaned counts the memberships of the state that pruning would end. It leaves out memberships that end because an object is deleted.
 func (de *decisions) countOrphaned() (n int) {
 	for address, r := range de.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
@@ -365,8 +365,8 @@ func (de *decisions) countOrphaned() (n int) {
 	return n
 }
 
-// canRemove reports whether this edition can remove members from a container. Its route may be missing, or know a member by another ID than
-// the list shows. The question names a member that stays, if there is one, because a leaving member may have left meanwhile.
+// canRemove reports whether this edition can remove members from a container: its route may be missing, or need another member ID than the
+// list shows. It probes the route with a member that stays, if there is one, because a leaving member may have left meanwhile.
 func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) bool {
 	op, ok := de.objects.op(s.kind, resource.RemoveMembers)
 	get, readable := de.objects.op(s.kind, resource.Get)

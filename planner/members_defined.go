@@ -10,15 +10,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// definedValues are values of members' attributes that the workspace defines, beside those that every workspace has.
+// definedValues resolves values of members' attributes that a workspace defines, such as custom roles.
 type definedValues struct {
 	analysis
 
 	of map[string]string // by the text of the manifest
 }
 
-// value is what a reference gives a member, such as a role: of one that only some workspaces have, the slug. It is the text of
-// the manifest while that is not known, or where it is a problem of the plan.
+// value returns the attribute that a reference gives to a member, such as a role. For a value that the workspace defines it returns the
+// slug. If the value cannot be resolved, it reports an error and returns the text of the manifest.
 func (de *definedValues) value(n reference, ref *resource.Reference) string {
 	m := n.field.membership.Membership
 	a, text := m.Attribute, ref.Attribute
@@ -65,7 +65,7 @@ func (de *definedValues) value(n reference, ref *resource.Reference) string {
 	return value
 }
 
-// chooseDefined is a hint for a value that there is not: that of which it is a misspelling, else what there is, and what else to do.
+// chooseDefined returns a hint for an unknown value: a similar value, else all values and the alternative orElse.
 func chooseDefined(a *resource.Attribute, rows []resource.Row, text, orElse string) string {
 	there := slices.Clone(a.Values)
 	for _, row := range rows {
@@ -85,7 +85,7 @@ func chooseDefined(a *resource.Attribute, rows []resource.Row, text, orElse stri
 	return diag.Choose(text, there) + "; " + orElse
 }
 
-// definitions are the objects of the workspace that are values of a membership's attribute.
+// definitions returns the rows that define values of a membership's attribute in the workspace.
 func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, presence) {
 	l, presence := de.snapshot.list(de.objects.kind(m.Attribute.Defined), noObject)
 	if presence != exists {
@@ -96,8 +96,8 @@ func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, pr
 	}), exists
 }
 
-// isLess reports whether a value of a membership's attribute is less than another one. Of values that the workspace defines their
-// levels tell, if they were read; which way these go is seen from those of the others.
+// isLess reports whether a value of a membership's attribute is less than another value. Values that the workspace defines are compared by
+// their levels, if these were read. The levels of the lowest and highest built-in values show whether a greater level means more.
 func (de *definedValues) isLess(m *resource.Membership, value, than string) bool {
 	a := m.Attribute
 	switch {

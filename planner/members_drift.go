@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// fieldDrift is a field with memberships that people changed.
+// fieldDrift is a field of the manifest whose memberships people changed.
 type fieldDrift struct {
 	by             declaration
 	conflict, kept bool
@@ -20,7 +20,7 @@ func (d OnDrift) isStricter(than OnDrift) bool {
 	return slices.Index(rank, d) > max(0, slices.Index(rank, than))
 }
 
-// strictest returns the declaration of an edge that has the policy about drift: if both objects declare a relation, the stricter one.
+// strictest returns the declaration whose drift policy applies to an edge. If both objects declare a relation, that is the stricter policy.
 func (de *decisions) strictest(e *member) declaration {
 	if e.also.value != nil && de.in.onDrift(e.also.object).isStricter(de.in.onDrift(e.by.object)) {
 		return e.also
@@ -28,7 +28,7 @@ func (de *decisions) strictest(e *member) declaration {
 	return e.by
 }
 
-// noteDrift notes that people changed a membership that a field declares.
+// noteDrift records that people changed a membership that a field declares.
 func (de *decisions) noteDrift(by declaration, v verdict) {
 	d := de.drifted[by.value]
 	if d == nil {
@@ -38,13 +38,13 @@ func (de *decisions) noteDrift(by declaration, v verdict) {
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
 
-// keeps reports whether people's change of a field stays.
+// keeps reports whether a change that people made to a field's memberships stays.
 func (de *decisions) keeps(v *resource.Value) bool {
 	d := de.drifted[v]
 	return d != nil && d.kept
 }
 
-// showDrifts adds the memberships that people changed to a plan: the present containers of a member, and the wanted containers.
+// showDrifts adds the memberships that people changed to the drift of a plan, with the current and the wanted members or containers.
 func (de *decisions) showDrifts(plan *Plan) {
 	for _, d := range de.drifts {
 		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)

@@ -29,19 +29,19 @@ func (d declaration) position() diag.Position {
 	return diag.Position{}
 }
 
-// wish names what the manifest says of an edge.
+// wish is the manifest's wish about an edge.
 type wish int8
 
 const (
-	silent       wish = iota // nothing
-	here                     // the member is to be in the container
+	silent       wish = iota // the manifest has no wish
+	here                     // the member should be in the container
 	elsewhere                // the member names other containers, or the list that would have the edge is empty
 	nowhere                  // the member's field, which names one container, is null
 	takenBack                // an undo ends the edge
 	leftToPeople             // ignore_changes
 )
 
-// sighting names what the service shows of an edge.
+// sighting is whether the service shows an edge.
 type sighting int8
 
 const (
@@ -50,12 +50,12 @@ const (
 	shownOut
 )
 
-// standing names what the state has of an edge.
+// standing is the state's knowledge of an edge.
 type standing int8
 
 const (
-	noRecord    standing = iota // nothing, or only what an open request is about
-	foundThere                  // somebody else had made the edge
+	noRecord    standing = iota // the state does not have the edge, or an open request may have changed it
+	foundThere                  // somebody else made the edge
 	addedBefore                 // planform made the edge
 )
 
@@ -64,7 +64,7 @@ func (r *Record) has(id string) bool {
 	return has
 }
 
-// standing returns what a record of members has of one of them.
+// standing returns whether a member record has a member, and who added the member.
 func (r *Record) standing(id string) standing {
 	switch {
 	case !r.has(id):
@@ -75,25 +75,25 @@ func (r *Record) standing(id string) standing {
 	return foundThere
 }
 
-// edgeFacts holds what decides about one edge.
+// edgeFacts holds the facts that decide about one edge.
 type edgeFacts struct {
 	wish      wish
 	seen      sighting
 	prior     standing
 	exclusive bool // a member is in one container at most
 	unlisted  bool // the API has no list of the members
-	moved     bool // people took the member out of the container in which the state, or the undone run, has it
+	moved     bool // people removed the member from the container in which the state, or the undone run, has it
 	inOther   bool // the service shows the member in another container
-	cleared   bool // an earlier run left the member in no container, as the manifest said
+	cleared   bool // an earlier run left the member in no container, as the manifest wanted
 	dropped   bool // every manifest that may declare the edge was read, and the declaring object is targeted
 	prune     bool
-	away      bool // the container or the member is archived, a draft, gone, or goes in this run
+	away      bool // the edge is left alone: another owner declares it, or the container or member is hidden or deleted
 	onDrift   OnDrift
 
-	wants, shows, applied string // of the edge's attribute: wanted, on the service, in the state; "" = none, or not known
+	wants, shows, applied string // the edge's attribute: wanted, on the service, in the state; "" = none, or not known
 }
 
-// edgeAction names what a run does to an edge.
+// edgeAction is the action of a run on an edge.
 type edgeAction int8
 
 const (
@@ -109,13 +109,13 @@ type verdict struct {
 	drift     bool // people changed the edge since the last apply
 	conflict  bool // the manifest changed, too
 	kept      bool // the drift stays
-	gap       bool // nobody knows whether the edge is as it should be
-	noteFound bool // the state is to have the edge as found
-	forget    bool // the state is not to have the edge any more
+	gap       bool // the edge was not compared
+	noteFound bool // the state records the edge as found
+	forget    bool // the state drops the edge
 	orphaned  bool // --prune would end the edge
 }
 
-// decide compares an edge like a field: what the manifest wants, what the service shows, and what was applied last.
+// decide decides about an edge like about a field: it compares the manifest, the service, and the last apply.
 func (f *edgeFacts) decide() (v verdict) {
 	switch {
 	case f.away, f.wish == leftToPeople:
@@ -167,7 +167,7 @@ func (f *edgeFacts) decideUnwanted() (v verdict) {
 		leaves = f.prior != noRecord || f.seen == shownIn
 		v.drift = f.prior == noRecord && leaves && (f.cleared || f.moved)
 		v.conflict = v.drift && f.moved
-	case elsewhere: // a member who can be in one container leaves by entering the other
+	case elsewhere: // a member of an exclusive membership leaves by being added to another container
 		leaves = !f.exclusive && f.prior != noRecord
 	case silent:
 		v.orphaned = f.dropped && f.prior == addedBefore

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// listState names what became of the read of a list of members.
+// listState is the outcome of reading a list of members.
 type listState int8
 
 const (
@@ -18,7 +18,7 @@ const (
 	listed
 )
 
-// memberList holds the members of a container as the service shows them.
+// memberList holds the members that the service shows in a container.
 type memberList struct {
 	state listState
 	path  string                    // of the read

@@ -7,62 +7,62 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// readMembers reads the members of a container, if an edge may depend on it, and what else decides about new members.
-func (me *memberships) readMembers(s *memberSet) {
+// readMembers reads the members of a container, if a decision about an edge may need them, and the other data about new members.
+func (mb *memberships) readMembers(s *memberSet) {
 	mayBeIn := func(e *member) bool { return e.id != "" && !e.declaredByInverse }
-	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || me.objects.states[s.object].presence == exists) {
-		s.gap = me.whyNotRead(s)
+	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || mb.objects.states[s.object].presence == exists) {
+		s.gap = mb.whyNotRead(s)
 		s.hasList = s.gap.why == ""
 	}
 	if s.hasList || len(s.unwanted) > 0 {
-		s.list = listMembers(me.analysis, s.kind, s.params)
+		s.list = listMembers(mb.analysis, s.kind, s.params)
 		s.hasList = s.hasList && s.list.state == listed
 	}
 	if len(s.wanted) == 0 {
 		return
 	}
-	me.readOwnAttributes(s)
-	me.findSelf(s)
-	me.findOtherRelations(s)
+	mb.readOwnAttributes(s)
+	mb.findSelf(s)
+	mb.findOtherRelations(s)
 }
 
-// whyNotRead returns why the wanted members of a container are taken from the state.
-func (me *memberships) whyNotRead(s *memberSet) gapReason {
-	_, offered := me.objects.op(s.kind, resource.ListMembers)
+// whyNotRead returns the reason why the wanted members of a container are compared with the state only, if any.
+func (mb *memberships) whyNotRead(s *memberSet) gapReason {
+	_, offered := mb.objects.op(s.kind, resource.ListMembers)
 	_, hasPrior := s.recorded()
 	switch {
 	case !offered:
-		return gapReason{why: me.in.API.Noun() + " cannot read it"}
+		return gapReason{why: mb.in.API.Noun() + " cannot read it"}
 	case !hasPrior || s.record.isOpen():
 		return gapReason{}
-	case me.in.SkipRefresh:
+	case mb.in.SkipRefresh:
 		return skipsRefresh
-	case s.kind.Membership.ResultKey != "" && me.manyRelations:
+	case s.kind.Membership.ResultKey != "" && mb.manyRelations:
 		return expensive
 	}
 	return gapReason{}
 }
 
-// findOtherRelations finds members that have another relation to the object already: the service keeps one relation between two objects,
-// and ignores a second without an error.
-func (me *memberships) findOtherRelations(s *memberSet) {
+// findOtherRelations finds members that already have another relation to the object. The service keeps one relation between two objects, and
+// ignores a second one without an error.
+func (mb *memberships) findOtherRelations(s *memberSet) {
 	if s.kind.Membership.Inverse == "" || !s.hasList {
 		return
 	}
-	own, _ := me.objects.op(s.kind, resource.ListMembers)
+	own, _ := mb.objects.op(s.kind, resource.ListMembers)
 	for _, other := range resource.Memberships() {
 		m := other.Membership
-		op, offered := me.objects.op(other, resource.ListMembers)
+		op, offered := mb.objects.op(other, resource.ListMembers)
 		if other == s.kind || m.Inverse == "" || m.Container != s.kind.Membership.Container || !offered || op.Path != own.Path {
-			continue // of custom relations there is one beside these
+			continue // custom relations do not exclude these
 		}
-		var list memberList // the same answer tells all of them
+		var list memberList // one answer has the relations of all kinds
 		for _, e := range s.wanted {
 			if e.id == "" || s.isIn(e) {
 				continue
 			}
 			if list.state == notAsked {
-				list = listMembers(me.analysis, other, s.params)
+				list = listMembers(mb.analysis, other, s.params)
 			}
 			if list.has(e.id) {
 				e.other, e.replaces = m.Field, []edge{{other.Name, s.container.ID, e.id}, {m.Inverse, e.id, s.container.ID}}
@@ -71,8 +71,9 @@ func (me *memberships) findOtherRelations(s *memberSet) {
 	}
 }
 
-// rowOf returns the row that shows a wanted member, in the words of the manifest: of several relations to one object the wanted one.
-func (me *memberships) rowOf(s *memberSet, e *member) resource.Row {
+// rowOf returns the row that shows a wanted member, in the words of the manifest. If the member has several relations to the object, it
+// returns the row of the wanted relation.
+func (mb *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	rows, a := s.list.rows[e.id], s.kind.Membership.Attribute
 	switch {
 	case !s.hasList || !s.list.has(e.id):
@@ -80,34 +81,35 @@ func (me *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	case a.Words == nil:
 		return rows[len(rows)-1]
 	}
-	wanted := slices.IndexFunc(rows, func(row resource.Row) bool { return a.Shown(me.words.inWords(a, row)) == e.attribute })
-	return me.words.inWords(a, rows[max(wanted, 0)])
+	wanted := slices.IndexFunc(rows, func(row resource.Row) bool { return a.Shown(mb.words.inWords(a, row)) == e.attribute })
+	return mb.words.inWords(a, rows[max(wanted, 0)])
 }
 
-// shownAttribute returns the attribute of a wanted member, as far as the service shows it.
-func (me *memberships) shownAttribute(s *memberSet, e *member) string {
+// shownAttribute returns the attribute of a wanted member on the service, or "".
+func (mb *memberships) shownAttribute(s *memberSet, e *member) string {
 	if s.kind.Membership.Attribute == nil {
 		return ""
 	}
-	return s.kind.Membership.Attribute.Shown(me.rowOf(s, e))
+	return s.kind.Membership.Attribute.Shown(mb.rowOf(s, e))
 }
 
-// readOwnAttributes reads what the members have themselves, if some that the manifest says nothing of may be new.
-func (me *memberships) readOwnAttributes(s *memberSet) {
-	if s.kind.Membership.Attribute != nil && me.in.API.Wide() &&
+// readOwnAttributes reads the attributes that members have outside the container, such as roles in the workspace. New members for which the
+// manifest gives no attribute may depend on them.
+func (mb *memberships) readOwnAttributes(s *memberSet) {
+	if s.kind.Membership.Attribute != nil && mb.in.API.Wide() &&
 		slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute == "" && !s.isIn(e) }) {
-		me.snapshot.list(me.objects.kind(s.kind.Membership.Member), noObject)
+		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
 	}
 }
 
 // newAttribute returns the attribute that a new member gets.
-func (me *memberships) newAttribute(s *memberSet, e *member) string {
-	a, t, own := s.kind.Membership.Attribute, me.objects.kind(s.kind.Membership.Member), ""
+func (mb *memberships) newAttribute(s *memberSet, e *member) string {
+	a, t, own := s.kind.Membership.Attribute, mb.objects.kind(s.kind.Membership.Member), ""
 	if a == nil {
 		return ""
 	}
-	if me.snapshot.listed(t, noObject) {
-		l, _ := me.snapshot.list(t, noObject)
+	if mb.snapshot.listed(t, noObject) {
+		l, _ := mb.snapshot.list(t, noObject)
 		for _, row := range l.byID(e.id) {
 			own = a.Shown(row)
 		}
@@ -115,22 +117,22 @@ func (me *memberships) newAttribute(s *memberSet, e *member) string {
 	return cmp.Or(e.attribute, a.DefaultFor(own))
 }
 
-// findSelf asks who the credential belongs to if somebody may get another role. The service makes this user an admin of each project
-// that they create; API v2 shows and changes that role.
-func (me *memberships) findSelf(s *memberSet) {
+// findSelf reads the credential's own user if a member may get another role. The service makes this user an admin of each project that they
+// create; API v2 shows and changes that role.
+func (mb *memberships) findSelf(s *memberSet) {
 	a := s.kind.Membership.Attribute
 	if a == nil || len(a.Values) == 0 || s.object == noObject {
 		return
 	}
-	op, ok := me.objects.op(s.kind, resource.ListMembers)
-	created := ok && op.V2() && me.objects.states[s.object].presence == absent
+	op, ok := mb.objects.op(s.kind, resource.ListMembers)
+	created := ok && op.V2() && mb.objects.states[s.object].presence == absent
 	if !created && !slices.ContainsFunc(s.wanted, func(e *member) bool {
-		shown := me.shownAttribute(s, e)
+		shown := mb.shownAttribute(s, e)
 		return e.attribute != "" && shown != e.attribute && (shown != "" || !s.isIn(e))
 	}) {
 		return
 	}
-	if s.self = me.snapshot.self(me.objects.kind(s.kind.Membership.Member)); s.self != "" && created {
+	if s.self = mb.snapshot.self(mb.objects.kind(s.kind.Membership.Member)); s.self != "" && created {
 		s.hasList, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Codes[len(a.Codes)-1]}}}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// memberSteps makes the steps of memberships from the decisions.
+// memberSteps is the stage that makes the membership steps from the decisions.
 type memberSteps struct {
 	analysis
 
@@ -22,10 +22,10 @@ type memberSteps struct {
 
 	prerequisites map[prerequisite]*Step
 	removals      map[edge]*Step
-	replaces      map[*Step][]edge // relations that are taken back before another one is added
+	replaces      map[*Step][]edge // relations that must be removed before the step adds another one
 }
 
-// planMembers plans the steps that bring members into containers, that change what members are, and that take members out.
+// planMembers plans the steps that add members to containers, change their attributes, and remove members.
 func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
 	ms := &memberSteps{
 		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
@@ -52,7 +52,7 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisi
 	return ms
 }
 
-// leaveAlone notes that the members of an archived or deleted container are not compared.
+// leaveAlone records that the members of an archived or deleted container are not compared.
 func (ms *memberSteps) leaveAlone(s *memberSet) {
 	path, why := s.kind.Membership.Path(), leftAlone
 	if ms.objects.states[s.object].keptDeleted {
@@ -65,7 +65,7 @@ func (ms *memberSteps) leaveAlone(s *memberSet) {
 	}
 }
 
-// joinMembers plans the batches that bring a container's missing members in, and the changes of what other members are.
+// joinMembers plans the batches that add missing members to a container, and the changes of members' attributes.
 func (ms *memberSteps) joinMembers(s *memberSet) {
 	m := s.kind.Membership
 	var joining, excluded []*member
@@ -119,7 +119,7 @@ func (ms *memberSteps) addStep(a Action, s *memberSet, at diag.Position, members
 	return ms.steps.addMembers(&Step{Action: a, Kind: s.kind, Position: at, Members: &Members{Container: s.container, Items: members}})
 }
 
-// batches are the members that one request can add: those of whom it says the same.
+// batches groups members by the request that adds them. A request has at most size members, and one definition, such as a custom relation.
 func batches(m *resource.Membership, members []*member, size int) (all [][]*member) {
 	said := map[string]int{}
 	for _, e := range members {
@@ -137,7 +137,7 @@ func batches(m *resource.Membership, members []*member, size int) (all [][]*memb
 	return all
 }
 
-// whyNotAdded returns what is in the way of adding members to a container.
+// whyNotAdded returns the cause why members cannot be added to a container, if any.
 func (ms *memberSteps) whyNotAdded(s *memberSet) Cause {
 	m := s.kind.Membership
 	container := resource.MustLookup(m.Container)
@@ -167,7 +167,7 @@ func (ms *memberSteps) whyNotAdded(s *memberSet) Cause {
 	return Cause{}
 }
 
-// lastDayOf is the day since which the container is over, or "".
+// lastDayOf returns the last day of a container that has ended, or "".
 func (ms *memberSteps) lastDayOf(s *memberSet) string {
 	if s.object != noObject && ms.objects.isClosed(s.object) {
 		return ms.objects.states[s.object].endedOn
@@ -190,7 +190,7 @@ func (ms *memberSteps) lastDayOf(s *memberSet) string {
 	return ""
 }
 
-// member describes a wanted member in a step.
+// member returns the Member of a step for a wanted edge.
 func (ms *memberSteps) member(s *memberSet, e *member) Member {
 	m := s.kind.Membership
 	item := Member{ID: e.id, Text: e.by.ref.Text, Position: e.by.ref.Position, Drift: e.verdict.drift}
@@ -211,7 +211,7 @@ func (ms *memberSteps) member(s *memberSet, e *member) Member {
 	return item
 }
 
-// changeAttributes plans the changes of what members are to a container, and shows the changes of people that stay.
+// changeAttributes plans the changes of members' attributes, such as roles, and records changes by people that are kept.
 func (ms *memberSteps) changeAttributes(s *memberSet) {
 	a := s.kind.Membership.Attribute
 	if a == nil {
@@ -235,7 +235,7 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 	item := ms.member(s, e)
 	item.Value, item.Before, item.Drift = e.attribute, have, false
 	if s.object != noObject && (ms.blockers.blocker(s.object) != noObject || ms.objects.states[s.object].foreign) {
-		// nobody has a role in a project that is not made, and nobody gets one in another owner's
+		// members have no role in a project that cannot be made, and planform gives none in another owner's project
 		item.Before = ""
 		ms.addStep(Create, s, item.Position, item).block(ms.whyNotAdded(s))
 		return
@@ -253,7 +253,7 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 		return
 	}
 	verb := resource.UpdateMember
-	if a.Words != nil { // once the former one is removed
+	if a.Words != nil { // the executor removes the former relation first
 		verb = resource.AddMembers
 	}
 	op, offered := ms.objects.op(s.kind, verb)
@@ -273,9 +273,8 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 	ms.notePrerequisites(s, step)
 }
 
-// notePrerequisites notes the step that adds somebody to a project whose fields may refer to
-// them, or gives them another role there: assignees must be members first. It warns of a step that takes from the credential's own
-// user the role in which planform manages the project.
+// notePrerequisites records the step that adds a person to a container or changes their role, because fields may name only members. It warns
+// if a step would give the credential's own user a lower role than the highest.
 func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
 	if step.Action == NotPossible || s.object == noObject {
 		return
@@ -290,7 +289,7 @@ func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
 	}
 }
 
-// define lets a step that says something of members wait for the object that defines it.
+// define sets the object that defines a step's attribute, such as a custom relation, and makes the step wait for it.
 func (ms *memberSteps) define(step *Step, word string) {
 	a := step.Kind.Membership.Attribute
 	if a == nil || a.Words == nil || step.Action == NotPossible {
@@ -316,7 +315,7 @@ func (ms *memberSteps) define(step *Step, word string) {
 	}
 }
 
-// removeMembers plans the batches that take members out of a container.
+// removeMembers plans the batches that remove members from a container.
 func (ms *memberSteps) removeMembers(s *memberSet) {
 	m, leaving := s.kind.Membership, s.leaving()
 	op, offered := ms.objects.op(s.kind, resource.RemoveMembers)

@@ -6,8 +6,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// findContainers finds the containers of each object whose field is null, and of each object that is not in the one container that it is to
-// be in: among the containers that were read, then in those where the state has the object, then in all.
+// findContainers finds the current containers of objects whose field is null, and of objects that are not in their wanted container. It looks
+// in the containers that were read, then in the object's containers in the state, then in all containers.
 func (de *decisions) findContainers() {
 	seeRead := sync.OnceFunc(func() {
 		for _, s := range de.memberships.sets {
@@ -50,7 +50,7 @@ func (de *decisions) findContainers() {
 			}
 			seeRead()
 			of, path := edge{kind: s.kind.Name, member: e.id}, s.kind.Membership.Path()
-			for _, r := range de.records.byMember[of] { // most are where they were
+			for _, r := range de.records.byMember[of] { // most objects are still there
 				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.wasRead[edge{kind: s.kind.Name, container: c.ID}] {
 					de.see(s.kind, c, listMembers(de.analysis, s.kind, params))
 				}
@@ -62,7 +62,7 @@ func (de *decisions) findContainers() {
 	}
 }
 
-// see notes the members of a container.
+// see records the members of a container in where.
 func (de *decisions) see(kind *resource.Kind, c Container, list memberList) {
 	at := edge{kind: kind.Name, container: c.ID}
 	if list.state != listed || de.wasRead[at] {

@@ -9,29 +9,29 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// definition is the object that says a word about members, see [resource.Words].
+// definition is an object that defines a word for a membership, such as a custom relation, see [resource.Words].
 type definition struct {
-	object  objectID // none = the manifest does not list it
-	id      string   // where it is known
-	inverse string   // what it says from the other side
-	cause   Cause    // if there is none that can be used
+	object  objectID // noObject = the manifest does not list it
+	id      string   // its ID, if it is known
+	inverse string   // its word for the other direction
+	cause   Cause    // set if there is no usable definition
 }
 
-// vocabulary is what objects of the workspace say about members.
+// vocabulary holds the words for memberships that objects of the workspace define.
 type vocabulary struct {
 	analysis
 
 	of map[*resource.Words]*words
 }
 
-// words are the definitions of the manifest and of the service, by what they say.
+// words holds the definitions of the manifest and of the service by their words.
 type words struct {
 	by      map[string][]definition
-	renamed map[string]string // what the service says by now for what the manifest wants it to say
-	cause   Cause             // if there are none
+	renamed map[string]string // the new words of the manifest, by the words that the service has now
+	cause   Cause             // set if the definitions cannot be read
 }
 
-// definitionOf returns the object that says a word.
+// definitionOf returns the definition of a word.
 func (vo *vocabulary) definitionOf(w *resource.Words, word string) definition {
 	all := vo.wordsOf(w)
 	found := all.by[word]
@@ -101,7 +101,7 @@ func (vo *vocabulary) wordsOf(w *resource.Words) *words {
 	return all
 }
 
-// inWords shows a row of a member in the words of the manifest, where it renames them.
+// inWords returns the row of a member with its word replaced by the manifest's, if the manifest renames it.
 func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.Row {
 	if to := vo.wordsOf(a.Words).renamed[a.Shown(row)]; to != "" {
 		row = maps.Clone(row)

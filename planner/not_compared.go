@@ -9,19 +9,20 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// NotCompared is something that a plan did not hold against the service: what people changed in it, the plan does not show.
+// NotCompared is a group of objects, or a field of objects, that a plan did not compare with the service. The plan does not show changes
+// that people made there.
 type NotCompared struct {
 	Kind      string             `json:"kind"`            // of the objects
-	Field     string             `json:"field,omitempty"` // of theirs, as manifests name it; "" = the objects as a whole
+	Field     string             `json:"field,omitempty"` // the field's name in manifests; "" = the objects as a whole
 	Count     int                `json:"count"`           // objects
 	What      string             `json:"what"`            // for people, such as values of custom fields of 12 work items
 	Why       string             `json:"why"`
-	Hint      string             `json:"hint,omitempty"` // what compares it; "" = nothing does
-	Addresses []resource.Address `json:"addresses"`      // of the first of the objects
-	All       []resource.Address `json:"-"`              // of them
+	Hint      string             `json:"hint,omitempty"` // the way to compare it; "" = there is none
+	Addresses []resource.Address `json:"addresses"`      // the addresses of the first objects
+	All       []resource.Address `json:"-"`              // the addresses of all objects
 }
 
-// gapReason is why something is not compared, and what would compare it.
+// gapReason is the reason why something is not compared, with a hint how to compare it.
 type gapReason struct{ why, hint string }
 
 //nolint:gochecknoglobals // constants
@@ -35,13 +36,13 @@ var (
 	leftDeleted  = gapReason{why: "deleted on the service, and left so"}
 )
 
-// maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
+// maxSingleReads limits the requests that read only one or a few objects: 60 requests take a minute of the usual quota.
 const maxSingleReads = 60
 
-// gaps gathers what is not compared.
+// gaps collects the objects and fields that are not compared.
 type gaps struct {
 	byKey   map[gapKey]*gap
-	objects map[*resource.Object]bool // of which something is not compared
+	objects map[*resource.Object]bool // objects with a gap
 }
 
 type gapKey struct {
@@ -50,28 +51,28 @@ type gapKey struct {
 	reason gapReason
 }
 
-// gap is something that is not compared, of some objects.
+// gap is a part of some objects that is not compared.
 type gap struct {
-	what    string // of the objects, such as values of custom fields; "" = they as a whole
+	what    string // the part for people, such as "values of custom fields"; "" = the objects as a whole
 	objects []*resource.Object
 }
 
 func newGaps() *gaps { return &gaps{byKey: map[gapKey]*gap{}, objects: map[*resource.Object]bool{}} }
 
-// add notes that something of an object is not compared; field is "" where nothing of it is.
+// add records that a field of an object is not compared; field "" = the whole object.
 func (g *gaps) add(o *resource.Object, field, what string, reason gapReason) {
 	key := gapKey{o.Kind, field, reason}
 	if g.byKey[key] == nil {
 		g.byKey[key] = &gap{what: what}
 	}
 	found := g.byKey[key]
-	if n := len(found.objects); n == 0 || found.objects[n-1] != o { // which an object's other fields note too
+	if n := len(found.objects); n == 0 || found.objects[n-1] != o { // other fields of the object may have added it
 		found.objects = append(found.objects, o)
 	}
 	g.objects[o] = true
 }
 
-// list is what is not compared, in the order of kinds.
+// list returns the gaps, in the order of kinds.
 func (g *gaps) list() []NotCompared {
 	const few = 10 // addresses
 	keys := slices.SortedFunc(maps.Keys(g.byKey), func(a, b gapKey) int {

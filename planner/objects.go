@@ -11,16 +11,16 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// objects are the objects that the manifest wants, and what is known of each.
+// objects holds the objects that the manifest wants, with the state of each.
 type objects struct {
 	in        *Input
 	kinds     map[*resource.Kind]*kindInfo
 	states    []objectState                 // one for each of in.Desired
-	index     map[*resource.Object]objectID // into states, of objects that others live in or refer to
-	uses      []reference                   // of all states
+	index     map[*resource.Object]objectID // indexes of objects that other objects live in or refer to
+	uses      []reference                   // the references of all objects
 	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
 	renamed   relocation
-	owners    map[serviceID]objectID // by what they are on the service, once that is known
+	owners    map[serviceID]objectID // the objects whose ID on the service is known, by that ID
 	newCodes  map[string]bool        // identifiers of projects that the run creates, such as WEB
 	// Made when first needed:
 	byAddress map[resource.Address]objectID
@@ -37,7 +37,7 @@ func newObjects(in *Input) *objects {
 	return s
 }
 
-// needsMark reports whether an update has to write planform's mark: the object has a former one, or none.
+// needsMark reports whether an update must write planform's mark, because the object has an outdated mark or none.
 func (ob *objects) needsMark(i objectID) bool {
 	o, f := ob.in.Desired[i], &ob.states[i]
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil {
@@ -52,7 +52,7 @@ func (ob *objects) needsMark(i objectID) bool {
 	return marked && (owner != ob.in.Owner || !given && have != ob.in.marks().ID(o.Address))
 }
 
-// lacksSecret reports whether an object has a file for its secret with nothing in it, and the service can give it another one.
+// lacksSecret reports whether the file for an object's secret is empty and the service can generate a new secret.
 func (ob *objects) lacksSecret(i objectID) bool {
 	o, f := ob.in.Desired[i], &ob.states[i]
 	file := o.Secret()
@@ -63,13 +63,12 @@ func (ob *objects) lacksSecret(i objectID) bool {
 	return offered && !file.Filled
 }
 
-// op is an operation on a kind, by the API that manages it.
+// op returns an operation of a kind, in the API that manages the kind.
 func (ob *objects) op(k *resource.Kind, verb resource.Verb) (*resource.Operation, bool) {
 	return k.Op(verb, ob.kinds[k].api)
 }
 
-// membersRead is the read that lists the members of a container; ok is false where the API has
-// none, or a path parameter is not known.
+// membersRead returns the read that lists the members of a container; ok is false if the API has none, or a path parameter is missing.
 func (ob *objects) membersRead(membership *resource.Kind, params map[string]string) (r Read, ok bool) {
 	op, ok := ob.op(membership, resource.ListMembers)
 	if !ok {
@@ -85,48 +84,48 @@ const (
 	unbound       presence = iota // it was not looked for yet
 	exists                        // it is on the service, its ID is known
 	absent                        // it is not on the service
-	indeterminate                 // a create without an outcome that nothing can settle
+	indeterminate                 // an earlier create has no outcome, and planform cannot find it out
 	unsupported                   // this edition has no such kind
 	notFound                      // the service does not show the ID or identifier that the manifest gives; see objectState.why
 	hidden                        // it, or its parent, is archived or a draft, or deleted by somebody whose changes are kept, and left alone
 	invalid                       // an error was reported, for it or its parent
 )
 
-// decided reports whether it is known that an object is on the service, or that it is not.
+// decided reports whether planform knows that an object is, or is not, on the service.
 func (p presence) decided() bool { return p == exists || p == absent }
 
-// binding says which row of the service an object is, how it was found, and its status.
+// binding connects an object of the manifest to its row on the service.
 type binding struct {
 	presence   presence
-	row        resource.Row // as the service shows it, in the time zone that the object will be in; nil = not read
+	row        resource.Row // the row on the service, with days in the object's future time zone; nil = not read
 	id         string
 	identifier string
-	why        string // why it is not found, or hidden
-	matchedBy  string // how it was recognised; "" = by the ID of the manifest or the state
+	why        string // the reason why the object is notFound or hidden
+	matchedBy  string // the property by which it was recognised; "" = the ID of the manifest or the state
 }
 
-// objectState holds what is known of one desired object.
+// objectState holds the facts that the stages found about one wanted object.
 type objectState struct {
 	binding
 
 	info         *kindInfo
 	before       resource.Row // the row in the time zone of the last apply, if that was another one
 	endedOn      string       // its last day, in the time zone that it is in
-	prior        *Record      // what the state knows of it, but for what its intent was about; nil = nothing, or of another object
-	intent       *Intent      // what an earlier run announced about it, without an outcome; nil = nothing
+	prior        *Record      // its record in the state, without values that its intent may have changed; nil = there is none, or it is about another object
+	intent       *Intent      // the open intent of an earlier run about it; nil = there is none
 	replaces     string       // ID of planform's object that is deleted before this one is created; "" = none
 	parent       objectID     // index of its parent; none = the workspace
-	uses         []reference  // its fields that name others
-	keptDeleted  bool         // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
-	vanished     bool         // the state knows it, the service does not any more
-	replaced     bool         // the state knows another object under this address
+	uses         []reference  // its fields that name other objects
+	keptDeleted  bool         // somebody deleted it, or its parent, and --on-drift keep accepts that
+	vanished     bool         // the state has it, and the service no longer does
+	replaced     bool         // the state has another object under this address
 	hasChildren  bool
-	isMember     bool // of some container
-	compared     bool // some field is held against what the service shows
-	unconfirmed  bool // a former run may have created it, and it may still come
-	undetectable bool // it counts as absent since nothing can tell
-	maybeHidden  bool // it was not looked for where lists show nothing
-	foreign      bool // another owner has it: it is used, and neither changed nor deleted
+	isMember     bool // it is a member of a container in the manifest
+	compared     bool // some field is compared with the service
+	unconfirmed  bool // the create of an earlier run may still take effect
+	undetectable bool // it counts as absent because the API cannot show whether it exists
+	maybeHidden  bool // it may be archived or a draft, because no look-up was made
+	foreign      bool // another owner has it, so that planform neither changes nor deletes it
 }
 
 // reference is a field of a wanted object that names others.
@@ -136,8 +135,8 @@ type reference struct {
 	by    objectID // state of the object
 }
 
-// switchesOf are the switches that must be on for an object, as far as the manifest says anything of them: each field with the object
-// that has it.
+// switchesOf returns the switches that must be on for an object, each with the object that has the switch. It leaves out switches of
+// objects that the manifest does not have.
 func (ob *objects) switchesOf(i objectID) (all []heldSwitch) {
 	needed := ob.in.Desired[i].Switches()
 	if g := ob.in.Desired[i].Kind.Governance; g.AtWorkspace {
@@ -161,30 +160,30 @@ func (ob *objects) switchesOf(i objectID) (all []heldSwitch) {
 	return all
 }
 
-// heldSwitch is a switch, and the object that has it.
+// heldSwitch is a switch field, with the object that has it.
 type heldSwitch struct {
 	by    objectID
 	field *resource.Field
 }
 
-// scope is all objects of a kind within one parent.
+// scope identifies the objects of a kind within one parent.
 type scope struct {
 	kind   *kindInfo
 	parent objectID // its state; none = the workspace
 }
 
-// serviceID is one object of the service.
+// serviceID identifies an object of the service by kind and ID.
 type serviceID struct{ kind, id string }
 
-// archived is why an object is hidden that is archived; see [resource.Row.Hidden].
+// archived is the reason for which an archived object is hidden, see [resource.Row.Hidden].
 const archived = "archived"
 
-// noObject is the place of none.
+// noObject is the objectID that stands for no object, such as the parent of an object of the workspace.
 const noObject objectID = -1
 
 func (ob *objects) count() objectID { return objectID(len(ob.in.Desired)) }
 
-// all are the wanted objects with their places.
+// all returns the wanted objects with their indexes.
 func (ob *objects) all() iter.Seq2[objectID, *resource.Object] {
 	return func(yield func(objectID, *resource.Object) bool) {
 		for i, o := range ob.in.Desired {
@@ -195,13 +194,13 @@ func (ob *objects) all() iter.Seq2[objectID, *resource.Object] {
 	}
 }
 
-// By what an object was recognised that planform itself made.
+// Values of binding.matchedBy for objects that planform itself made.
 const (
 	foundByExternalID = "its mark"
 	foundByNumber     = "its number and name"
 )
 
-// wantsArchived is what the manifest says of an object's being archived; given is false where it says nothing.
+// wantsArchived returns whether the manifest wants an object archived, and the value that says so; given is false if it has none.
 func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 	for i := range o.Values {
 		if v := &o.Values[i]; v.Field.ArchiveFlag {
@@ -211,23 +210,23 @@ func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 	return nil, false, false
 }
 
-// numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
+// numberOf returns the number of a readable identifier that begins with a code, such as 7 for WEB-7; 0 if it begins otherwise.
 func numberOf(code, identifier string) int {
 	if begin, _, _ := strings.Cut(identifier, "-"); code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
 	_, number, _ := strings.Cut(identifier, "-")
-	n, _ := strconv.Atoi(number) // 0 where there is none
+	n, _ := strconv.Atoi(number) // 0 if there is none
 	return n
 }
 
 func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "" }
 
-// forgetPrior drops what the state says: it is about another object.
+// forgetPrior drops the state's record, because it is about another object.
 func (st *objectState) forgetPrior() { st.prior, st.intent, st.replaced = nil, nil, true }
 
-// willHave is what an object will have in a field: what the manifest says, else what the
-// service shows, or gives a new one.
+// willHave returns the value that an object will have in a field: from the manifest, else from the service, or for a new object the
+// default of the service.
 func (st *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
 	if _, given := o.Value(field.Name); given || st.presence == absent {
 		return o.OfNew(field)
@@ -235,20 +234,19 @@ func (st *objectState) willHave(o *resource.Object, field *resource.Field) (cano
 	return field.ObservedIn(st.row)
 }
 
-// archived reports whether an object is where lists do not show it.
+// archived reports whether an object is archived, so that lists do not show it.
 func (st *objectState) archived() bool {
 	return st.info.archivable && st.row.Text("archived_at") != ""
 }
 
-// isAway reports whether an object that no list shows is taken to be archived, as the manifest
-// wants it: nothing lists the archived ones of its kind.
+// isAway reports whether an object that no list shows counts as archived: the manifest wants it archived, and the service has no list of
+// archived objects of its kind.
 func (st *objectState) isAway(o *resource.Object) bool {
 	_, want, _ := wantsArchived(o)
 	return want && st.info.archivable && st.info.archived == nil
 }
 
-// readOperation is the operation that reads one record, by ID or else by readable identifier, and
-// the ID or identifier.
+// readOperation returns the operation that reads one object, with the object's ID or else readable identifier.
 func (st *objectState) readOperation() (op *resource.Operation, by string) {
 	switch t := st.info; {
 	case t.get != nil:
@@ -260,11 +258,11 @@ func (st *objectState) readOperation() (op *resource.Operation, by string) {
 	}
 }
 
-// indexObjects makes a state of every wanted object and counts what shares a list.
+// indexObjects makes a state for every wanted object, and indexes references and parents.
 func (ob *objects) indexObjects() {
 	n := len(ob.in.Desired)
 	ob.states = make([]objectState, n)
-	ob.index = make(map[*resource.Object]objectID, n/2) // most objects have one that nothing names, such as a link
+	ob.index = make(map[*resource.Object]objectID, n/2) // n/2: nothing names about half of the objects, such as links
 	ob.uses = make([]reference, 0, 2*n)
 	ob.findExpensive()
 	for i, o := range ob.all() {
@@ -287,7 +285,7 @@ func (ob *objects) indexObjects() {
 	}
 }
 
-// indexRefs notes the fields of an object that name others, and whether there are any that are compared.
+// indexRefs records the reference fields of an object, and whether any of its fields is compared with the service.
 func (ob *objects) indexRefs(i objectID) {
 	o, f := ob.in.Desired[i], &ob.states[i]
 	first, compared := len(ob.uses), len(o.Values)
@@ -306,12 +304,12 @@ func (ob *objects) indexRefs(i objectID) {
 	f.uses, f.compared = ob.uses[first:], compared > 0
 }
 
-// skipsRefresh reports whether an object is taken to be as the state has it.
+// skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
 	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.intent == nil
 }
 
-// whyUnread is why nothing was read of an object that exists.
+// whyUnread returns the reason why an object that exists was not read.
 func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
 	case ob.in.SkipRefresh:
@@ -323,7 +321,7 @@ func (ob *objects) whyUnread(f *objectState) gapReason {
 	}
 }
 
-// whyHidden is why nothing was read of an object that is archived.
+// whyHidden returns the reason why an archived object was not read.
 func (ob *objects) whyHidden() gapReason {
 	if ob.in.RefreshAll {
 		return gapReason{why: "archived, and nothing shows them"}
@@ -331,15 +329,15 @@ func (ob *objects) whyHidden() gapReason {
 	return gapReason{"archived, and no list shows them", "--refresh-all reads them"}
 }
 
-// mustRead reports whether an object is to be read: not if the manifest gives its ID and compares
-// no field. A container is read: an archived one takes children and members, and shows them nowhere.
+// mustRead reports whether an object must be read. An object with an ID in the manifest and no compared field need not be, unless it has
+// contents: an archived container accepts children and members, but no list shows them.
 func (ob *objects) mustRead(o *resource.Object, f *objectState) bool {
 	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archivable)
 	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !ob.in.SkipRefresh
 }
 
-// findExpensive finds the kinds with so many known objects that reading them again, one or a few
-// per request, would take longer than a person waits.
+// findExpensive finds the kinds with so many known objects that reading them again, one or a few per request, would take longer than a
+// person waits.
 func (ob *objects) findExpensive() {
 	ob.expensive = map[*resource.Kind]int{}
 	if ob.in.RefreshAll || len(ob.in.Prior) <= maxSingleReads {
@@ -369,10 +367,10 @@ func (ob *objects) findExpensive() {
 	}
 }
 
-// within is the state within which objects of a kind are that an object names.
+// within returns the ancestor in which names of a kind are looked up for an object, or noObject for the workspace.
 func (ob *objects) within(at objectID, t *kindInfo) objectID { return ob.ancestor(at, t.namedWithin) }
 
-// withinOf is the state within which what a field names is: of the options of a custom field, the property.
+// withinOf returns the object that contains the objects which a field may name. For an option of a custom field that is the property.
 func (ob *objects) withinOf(at objectID, r *refField) objectID {
 	if d := r.field.Definition; d != nil && r.to.parent == ob.kinds[d.Kind] {
 		return ob.index[d]
@@ -380,7 +378,7 @@ func (ob *objects) withinOf(at objectID, r *refField) objectID {
 	return ob.within(at, r.to)
 }
 
-// ancestor is the state of a kind that an object is or lives in.
+// ancestor returns the nearest object of kind t at or above an object, or noObject.
 func (ob *objects) ancestor(at objectID, t *kindInfo) objectID {
 	for at != noObject && ob.states[at].info != t {
 		at = ob.states[at].parent
@@ -401,7 +399,7 @@ func (ob *objects) indexOf(a resource.Address) (objectID, bool) {
 	return i, ok
 }
 
-// addressesOf are the addresses under which the state has an object of the service, sorted.
+// addressesOf returns the addresses under which the state has an object of the service, sorted.
 func (ob *objects) addressesOf(id serviceID) []resource.Address {
 	if ob.recorded == nil {
 		ob.recorded = make(map[serviceID][]resource.Address, len(ob.in.Prior))
@@ -415,7 +413,7 @@ func (ob *objects) addressesOf(id serviceID) []resource.Address {
 	return ob.recorded[id]
 }
 
-// addressOf is the address of an object of the service in the manifest, else in the state, or "".
+// addressOf returns the address of an object of the service in the manifest, else in the state, or "".
 func (ob *objects) addressOf(id serviceID) resource.Address {
 	if at, ok := ob.owners[id]; ok {
 		return ob.in.Desired[at].Address
@@ -426,7 +424,7 @@ func (ob *objects) addressOf(id serviceID) resource.Address {
 	return ""
 }
 
-// inScope are the objects of a scope, of a kind that others refer to.
+// inScope returns the wanted objects of a scope. Its kind must be one that other objects live in or refer to.
 func (ob *objects) inScope(at scope) []objectID {
 	if ob.byScope == nil {
 		ob.byScope = map[scope][]objectID{}
@@ -448,7 +446,7 @@ func (ob *objects) params(parent objectID) map[string]string {
 	return p
 }
 
-// readableID is the readable identifier of a record that lives in a parent, or "".
+// readableID returns the readable identifier of a row in a parent, or "".
 func (ob *objects) readableID(k *resource.Kind, parent objectID, row resource.Row) string {
 	if parent == noObject {
 		return k.ReadableID(row, "")
@@ -467,7 +465,7 @@ func (ob *objects) enumerate(k *resource.Kind, parent objectID, rows []resource.
 	return strings.Join(names, ", ")
 }
 
-// currentZone is the time zone of what objects live in, as the service has it by now.
+// currentZone returns the time zone that a parent has on the service.
 func (ob *objects) currentZone(parent objectID) *time.Location {
 	if parent == noObject {
 		return time.UTC
@@ -478,8 +476,8 @@ func (ob *objects) currentZone(parent objectID) *time.Location {
 	return resource.Zone(ob.in.Desired[parent].Text("timezone"))
 }
 
-// desiredZone is the time zone that what objects live in will have after the apply. The service stores days as moments of the
-// zone that there was, and these stay when the zone changes.
+// desiredZone returns the time zone that a parent will have after the apply. The service stores days as moments in the zone of their
+// writing, and these moments stay when the zone changes.
 func (ob *objects) desiredZone(parent objectID) *time.Location {
 	if parent == noObject {
 		return time.UTC
@@ -495,7 +493,7 @@ func (ob *objects) desiredZone(parent objectID) *time.Location {
 	return resource.Zone(v.Text)
 }
 
-// appliedZone is the time zone that what objects live in had when it was applied last, as far as that is known.
+// appliedZone returns the time zone that a parent had at the last apply, or its current zone if that is not known.
 func (ob *objects) appliedZone(parent objectID) *time.Location {
 	if parent != noObject && ob.states[parent].prior != nil {
 		if name := ob.states[parent].prior.Values["timezone"]; name != "" {
@@ -505,7 +503,7 @@ func (ob *objects) appliedZone(parent objectID) *time.Location {
 	return ob.currentZone(parent)
 }
 
-// setZone reads the moments of an object's row as days.
+// setZone converts the moments of an object's row to days: in the desired zone, and in the last applied one if that differs.
 func (ob *objects) setZone(o *resource.Object, f *objectState) {
 	if o.Kind.ClosedAfter == "" || f.row == nil {
 		return
@@ -520,7 +518,7 @@ func (ob *objects) setZone(o *resource.Object, f *objectState) {
 	}
 }
 
-// lastShown is what the service shows of a field, in the time zone of the last apply.
+// lastShown returns the value of a field on the service, in the time zone of the last apply.
 func (st *objectState) lastShown(field *resource.Field) string {
 	row := st.row
 	if st.before != nil {
@@ -541,7 +539,7 @@ func (ob *objects) isClosed(i objectID) bool {
 	return f.presence == exists && ob.hasPassed(f.endedOn, ob.currentZone(f.parent))
 }
 
-// willBeClosed reports whether an object is over once it is as the manifest wants it.
+// willBeClosed reports whether the last day of an object will have passed after the apply.
 func (ob *objects) willBeClosed(i objectID) bool {
 	f := &ob.states[i]
 	closes := f.info.kind.ClosedAfter
@@ -554,24 +552,24 @@ func (ob *objects) willBeClosed(i objectID) bool {
 	return ob.isClosed(i)
 }
 
-// isUnlisted reports whether no list of members shows an object, before this run: it is archived, or a draft.
+// isUnlisted reports whether lists of members leave out an object before this run, because it is archived or a draft.
 func (st *objectState) isUnlisted() bool {
 	return st.presence == hidden || st.info.archived == nil && st.archived()
 }
 
-// isInvalid reports whether an error was reported for an object of the manifest.
+// isInvalid reports whether an error was reported for an object of the manifest, or for its parent.
 func (ob *objects) isInvalid(at objectID) bool {
 	return at != noObject && ob.states[at].presence == invalid
 }
 
-// staysArchived reports whether an object is archived and stays so: it is left as it is.
+// staysArchived reports whether an object is archived and the manifest does not restore it. It is left unchanged.
 func (ob *objects) staysArchived(i objectID) bool {
 	_, want, given := wantsArchived(ob.in.Desired[i])
 	return ob.states[i].archived() && (want || !given)
 }
 
-// isDeletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
-// or is archived, and left alone with them.
+// isDeletedOrHidden reports whether an object of the manifest is not on the service, or is hidden. Its memberships are gone, or left
+// unchanged.
 func (ob *objects) isDeletedOrHidden(a resource.Address) bool {
 	i, wanted := ob.indexOf(a)
 	return wanted && ob.states[i].presence == absent || ob.isHidden(a)
@@ -583,21 +581,21 @@ func (ob *objects) isHidden(a resource.Address) bool {
 	return wanted && ob.states[i].presence == hidden
 }
 
-// isForeign reports whether another owner has an object of the manifest.
+// isForeign reports whether an object of the manifest belongs to another owner.
 func (ob *objects) isForeign(a resource.Address) bool {
 	i, wanted := ob.indexOf(a)
 	return wanted && ob.states[i].foreign
 }
 
-// inForeign reports whether an object without a mark belongs to the other owner who has its parent: a singleton, or what is in an object
-// that is in another one itself, such as a link in a work item. A project is used by several owners. No row = the object was not read.
+// inForeign reports whether an object without a mark belongs to the other owner of its parent. That holds for singletons and for objects
+// two levels down, such as a link in a work item, but not directly in a project, which several owners use. A nil row was not read.
 func (ob *objects) inForeign(t *kindInfo, parent objectID, row resource.Row) bool {
 	_, marked := row.Owner()
 	return !marked && (row != nil || !t.externalIDs) && parent != noObject && ob.states[parent].foreign &&
 		(t.kind.Singleton || t.parent.parent != nil)
 }
 
-// ownerOf returns the other owner that has an object; ok is false if the object is the manifest's or nobody's.
+// ownerOf returns the other owner of an object; ok is false if the object belongs to the manifest's owner or to nobody.
 func (ob *objects) ownerOf(i objectID) (owner resource.Owner, ok bool) {
 	for ; i != noObject && ob.states[i].foreign && !ok; i = ob.states[i].parent {
 		owner, ok = ob.states[i].row.Owner()
@@ -605,7 +603,7 @@ func (ob *objects) ownerOf(i objectID) (owner resource.Owner, ok bool) {
 	return owner, ok
 }
 
-// leftToOwner returns the cause if nothing is added to an object since another owner has it.
+// leftToOwner returns the cause why nothing is added to an object that belongs to another owner, or none.
 func (ob *objects) leftToOwner(i objectID) Cause {
 	if owner, other := ob.ownerOf(i); other {
 		return refused(string(ob.in.Desired[i].Address) + " belongs to " + owner.String())
@@ -613,7 +611,7 @@ func (ob *objects) leftToOwner(i objectID) Cause {
 	return Cause{}
 }
 
-// isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
+// isPredefined reports whether the service will make an object by itself when the plan creates its parent.
 func (ob *objects) isPredefined(i objectID) bool {
 	f := &ob.states[i]
 	if f.parent == noObject || ob.states[f.parent].presence != absent {

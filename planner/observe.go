@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// analysis holds what every stage starts from. It has no methods: what a stage needs of an earlier one, it names.
+// analysis holds the data that all stages share. It has no methods: a stage has a field for each earlier stage that it uses.
 type analysis struct {
 	in      *Input
 	diags   *findings
@@ -20,15 +20,15 @@ type analysis struct {
 	snapshot *snapshot
 }
 
-// snapshot is what the service lists, parent by parent.
+// snapshot holds the lists of the service, by kind and parent.
 type snapshot struct {
 	analysis
 
 	listings map[scope]*listing
 }
 
-// observe begins with the lists that the manifest needs. A list is read when a stage
-// first looks at it: where it is depends on what its parent is.
+// observe prepares the lists that the manifest needs. A list is read when a stage first uses it, because its path contains the ID of the
+// parent.
 func observe(in *Input, service *loader) analysis {
 	r := analysis{
 		in: in, diags: &findings{slices.Clone(in.Notices)}, service: service, objects: newObjects(in), gaps: newGaps(),
@@ -51,22 +51,22 @@ func observe(in *Input, service *loader) analysis {
 	return r
 }
 
-// listing is a scope, and what the service lists of it.
+// listing is the service's list of a scope.
 type listing struct {
-	desired int  // objects of the manifest that are to be read
-	needed  bool // something can be found in the list only
+	desired int  // number of objects of the manifest that must be read
+	needed  bool // some object can be found only in the list
 	known   bool // the state has a record of something in it
 
 	path     string // of the read; "" = not expanded yet
 	presence presence
 	read     bool
 	rows     []resource.Row
-	why      string           // it is missing
+	why      string           // the reason why the list is missing
 	indexes  map[string]index // made when first needed
 	named    *resource.Names  // made when first needed, see snapshot.names
 }
 
-// by finds records by the texts that each has.
+// by returns an index of the list's rows. The function texts gives the texts of a row; what names the index.
 func (l *listing) by(what string, texts func(resource.Row) []string) index {
 	x, ok := l.indexes[what]
 	if !ok {
@@ -88,7 +88,7 @@ func (l *listing) byID(id string) []resource.Row {
 	return l.by("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
 }
 
-// byExternalID finds records by the external ID that planform gave them for one owner.
+// byExternalID returns an index of the rows by the external ID that planform gave them for one owner.
 func (l *listing) byExternalID(marks resource.Marks) index {
 	return l.by("mark of "+string(marks.Owner), func(row resource.Row) []string {
 		if id := row.Text("external_id"); marks.Has(row, id) {
@@ -98,8 +98,8 @@ func (l *listing) byExternalID(marks resource.Marks) index {
 	})
 }
 
-// byAnyMark finds records by the external ID that planform gave them, for whatever owner, and by the key in it: another owner may have
-// another key for what the records are in.
+// byAnyMark returns an index of the rows by the external ID that planform gave them for any owner, and by the key in that ID. Another
+// owner may have another key for the parent of the rows.
 func (l *listing) byAnyMark(workspace string) index {
 	return l.by("any mark", func(row resource.Row) (texts []string) {
 		if _, marked := row.Owner(); marked {
@@ -119,7 +119,7 @@ func (l *listing) byField(f *resource.Field) index {
 	})
 }
 
-// sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
+// sameNaturalKey returns the rows that have the natural key of an object, and the name of the field that matched.
 func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
 	switch {
 	case t.kind.Singleton:
@@ -145,7 +145,7 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.ID
 	return nil, ""
 }
 
-// index finds records by a text. Of many that share one it keeps as many as an error names.
+// index holds rows by a text. If many rows have the same text, it keeps only as many as an error shows.
 type index map[string][]resource.Row
 
 func (i index) add(text string, row resource.Row) {
@@ -160,7 +160,7 @@ func (i index) add(text string, row resource.Row) {
 	}
 }
 
-// unusedID is an ID that nothing has.
+// unusedID is an ID that no object has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
 func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
@@ -173,8 +173,8 @@ func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	return l
 }
 
-// list returns the records of a kind within a parent. The presence is exists if they are
-// known, notFound if the parent is not on the service, and invalid if the API has no list.
+// list returns the rows of a kind within a parent. The presence is exists if the rows are known, notFound if the parent is not on the
+// service or the list is forbidden, unsupported if this edition lacks the kind, and invalid if the API has no list.
 func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
@@ -185,17 +185,17 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	}
 	if t.viaSingle(s.objects, parent) {
 		host, st := s.list(t.parent, parent)
-		if st != exists || len(host.rows) == 0 { // and nothing is in it
+		if st != exists || len(host.rows) == 0 { // without the single object, the list is empty
 			l.read, l.presence, l.why = true, st, host.why
 			return l, l.presence
 		}
 	}
 	ask := s.service.ask
-	if t.kind.Singleton { // which others may only need: they are made all the same
+	if t.kind.Singleton { // if the credential may not read it, other objects are still planned
 		ask = s.service.askOptional
 	}
 	a := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
-	if l.read { // by another task, meanwhile
+	if l.read { // another task has read the list meanwhile
 		return l, l.presence
 	}
 	l.read = true
@@ -223,14 +223,14 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	return l, l.presence
 }
 
-// viaSingle reports whether a list is asked for by what the objects are named within, and is
-// that of its one object, such as the points of a project's estimate.
+// viaSingle reports whether parent is not the direct parent of the kind but the object around it: the list then belongs to the single
+// object in between. An example is the list of a project's estimate points, through its one estimate.
 func (ki *kindInfo) viaSingle(objects *objects, parent objectID) bool {
 	return ki.parent != ki.namedWithin && parent != noObject && objects.states[parent].info == ki.namedWithin
 }
 
-// kindPresence is unsupported if this edition does not have the kind, else exists. A list below a
-// new parent is probed with an unused ID: only a known route answers that the parent is missing.
+// kindPresence returns unsupported if this edition lacks the kind, else exists. It probes the list with an unused parent ID: only a known
+// route answers that the parent is missing.
 func (s *snapshot) kindPresence(t *kindInfo) presence {
 	if t.list == nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
@@ -243,7 +243,7 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 	return exists
 }
 
-// listed reports whether the list was read already, so that it costs nothing to look.
+// listed reports whether the list was read already, so that using it takes no request.
 func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
 	if t.list == nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
 		return false
@@ -260,7 +260,7 @@ func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
 	return ok && !a.NotFound
 }
 
-// listPath is the path of a list. The object that the list is in through a single one must be known.
+// listPath returns the path of a list. If the list belongs to a single object in between, see viaSingle, that object must be known.
 func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
@@ -274,8 +274,8 @@ func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 	return l.path
 }
 
-// findUnlisted looks up by external ID an object that no list shows: it may be archived or a draft.
-// made is false if there were too many look-ups before.
+// findUnlisted looks up, by external ID, an object that no list shows because it may be archived or a draft. made is false if the run
+// made too many look-ups before.
 func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
 	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
 		s.service.skippedLookups++
@@ -285,14 +285,15 @@ func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Addre
 	return s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner}), true
 }
 
-// byIdentifier finds records by their readable identifier, in upper case.
+// byIdentifier returns an index of the rows by readable identifier, in upper case.
 func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
 	return l.by("identifier", func(row resource.Row) []string {
 		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
 	})
 }
 
-// names tell what a text in the manifest means in a scope: of its own objects, and of those that were listed. Identity is settled by then.
+// names returns the names in a scope, of the objects of the manifest and of the rows of the list. It must be called after the identities
+// stage.
 func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	l := s.listing(t, parent)
 	if l.named != nil {
@@ -301,7 +302,7 @@ func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	l.named = &resource.Names{}
 	for _, i := range s.objects.inScope(scope{t, parent}) {
 		o := s.in.Desired[i]
-		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // which nothing on the service has
+		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // an address is no ID of the service
 		l.named.Add(resource.ByKey, o.Key, id)
 		for _, field := range t.kind.NaturalKey {
 			if !t.kind.AdoptOnRequestOnly {
@@ -319,7 +320,7 @@ func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	return l.named
 }
 
-// withIDs are the rows of a list that have the IDs.
+// withIDs returns the rows of a list that have one of the IDs.
 func (l *listing) withIDs(ids []string) (rows []resource.Row) {
 	for _, id := range ids {
 		rows = append(rows, l.byID(id)...)
@@ -327,7 +328,7 @@ func (l *listing) withIDs(ids []string) (rows []resource.Row) {
 	return rows
 }
 
-// countReads notes how an object will be looked for.
+// countReads records in the listing of an object whether the list is needed for it, or may replace a read of its own.
 func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 	t := f.info
 	if t.recognisable() && (t.list == nil || !t.readsOne()) {
@@ -343,8 +344,8 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 	l.known = l.known || f.prior != nil
 }
 
-// prefersList reports whether the list costs fewer requests than reading one by
-// one: it is read anyway, or was already, or more are wanted than a few. Most lists have one page; that of work items is long.
+// prefersList reports whether reading the list costs fewer requests than reading the objects one by one. Most lists have one page; the
+// list of work items is long, so that it pays only for more than two.
 func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
 	few := 1
 	if t.kind.Numbered() {
@@ -354,7 +355,7 @@ func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
 	return l.needed || l.desired > few || s.listed(t, parent)
 }
 
-// readOne is the read of one object by its ID or readable identifier.
+// readOne returns the read of one object by its ID or readable identifier.
 func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
 	params := s.objects.params(f.parent)
 	if op.Verb == resource.Find {

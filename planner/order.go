@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// ordering says what waits for what.
+// ordering is the stage that finds the dependencies between steps and puts the steps into order.
 type ordering struct {
 	analysis
 
@@ -20,56 +20,56 @@ type ordering struct {
 	plan    *Plan
 }
 
-// order puts all steps into the order of the plan. It reports whether there is one.
-func (or *ordering) order(pruning *pruning) bool {
-	or.awaitPrerequisites()
-	or.awaitDefaults()
-	or.awaitWorkspaceTypes()
-	about := or.stepsByObject()
-	or.orderClosing(about)
-	or.orderSwitches()
-	or.orderArchives()
-	if or.in.API == resource.V2 {
-		or.steps.awaitContainers()
+// order puts all steps into the order of the plan. It reports false if the steps have a cycle.
+func (og *ordering) order(pruning *pruning) bool {
+	og.awaitPrerequisites()
+	og.awaitDefaults()
+	og.awaitWorkspaceTypes()
+	about := og.stepsByObject()
+	og.orderClosing(about)
+	og.orderSwitches()
+	og.orderArchives()
+	if og.in.API == resource.V2 {
+		og.steps.awaitContainers()
 	}
-	list := or.steps.all()
+	list := og.steps.all()
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
-	if !or.link(list) {
+	if !og.link(list) {
 		return false
 	}
-	if or.in.ExactOrder {
-		list = or.changes.deferLaterParents(list)
+	if og.in.ExactOrder {
+		list = og.changes.deferLaterParents(list)
 	}
 	list = append(list, pruning.deletions()...)
-	or.changes.blockers.claims.order(list)
+	og.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)
-	if cycle == nil && or.in.API != resource.V2 { // whose creates go many at a time
-		if done := or.changes.inlineLinks(); len(done) > 0 {
+	if cycle == nil && og.in.API != resource.V2 { // API v2 creates many objects in one request
+		if done := og.changes.inlineLinks(); len(done) > 0 {
 			dropped := func(s *Step) bool { return done[s] }
 			list = slices.DeleteFunc(list, dropped)
-			for _, s := range list { // such as an archiving, which waits for all else
+			for _, s := range list { // an archiving, for example, waited for the dropped steps
 				s.needs = slices.DeleteFunc(s.needs, dropped)
 			}
 			ordered, cycle = order(list)
 		}
 	}
-	if cycle == nil && or.in.API == resource.V2 && or.in.ExactOrder {
-		ordered, cycle = order(or.changes.deferParents(ordered))
+	if cycle == nil && og.in.API == resource.V2 && og.in.ExactOrder {
+		ordered, cycle = order(og.changes.deferParents(ordered))
 	}
 	if cycle != nil {
-		or.reportCycle(cycle)
+		og.reportCycle(cycle)
 		return false
 	}
-	or.plan.Steps = ordered
-	or.sequence()
-	if or.in.API == resource.V2 {
-		assignBatches(or.plan.Steps)
+	og.plan.Steps = ordered
+	og.sequence()
+	if og.in.API == resource.V2 {
+		assignBatches(og.plan.Steps)
 	}
 	return true
 }
 
-// order leaves steps in their order, but puts what a step waits for, where its turn comes
-// later, just before the step. Steps that wait for each other cannot be ordered.
+// order keeps the order of steps, but moves a later step that a step waits for just before that step. If steps wait for each other, it
+// returns the first cycle.
 func order(steps []*Step) (ordered, cycle []*Step) {
 	for i, s := range steps {
 		s.Index = StepID(i)
@@ -89,27 +89,27 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 	return ordered, cycle
 }
 
-// link finds the steps that create what steps wait for.
-func (or *ordering) link(list []*Step) bool {
+// link replaces the objects that steps wait for by the steps that create these objects. It reports false if an object has no step.
+func (og *ordering) link(list []*Step) bool {
 	for _, s := range list {
 		for _, l := range []struct {
 			objects []objectID
 			steps   *[]*Step
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
-				if or.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					or.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+
+				if og.steps.of[at] == nil { // both objects are in a cycle, a part of which cannot be made
+					og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(og.in.Desired[at].Address)+
 						", which cannot be made", breakCycle)
 					return false
 				}
-				*l.steps = append(*l.steps, or.steps.of[at])
+				*l.steps = append(*l.steps, og.steps.of[at])
 			}
 		}
 	}
 	return true
 }
 
-// prerequisites are the steps that a step waits for, in the order of the plan.
+// prerequisites returns the steps that a step waits for, in the order of the plan.
 func (s *Step) prerequisites() []*Step {
 	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
 	slices.SortFunc(s.needs, byIndex)
@@ -131,24 +131,25 @@ func indexes(steps []*Step) []StepID {
 
 const breakCycle = "remove one of these references"
 
-// orderSwitches lets a feature be switched on before what needs it is made, and off when all of that is as it should be.
-func (or *ordering) orderSwitches() {
+// orderSwitches makes creates wait until the features that they need are switched on. It makes a switching off wait for all steps of
+// objects that need the feature.
+func (og *ordering) orderSwitches() {
 	updates := map[*resource.Object][]*Step{}
-	for _, s := range or.steps.all() {
+	for _, s := range og.steps.all() {
 		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) {
 			updates[s.Object] = append(updates[s.Object], s)
 		}
 	}
-	for _, s := range or.steps.all() {
+	for _, s := range og.steps.all() {
 		if s.Object == nil || s.Members != nil || s.Operation == nil {
 			continue
 		}
-		at, wanted := or.objects.indexOf(s.Object.Address)
+		at, wanted := og.objects.indexOf(s.Object.Address)
 		if !wanted {
 			continue
 		}
-		for _, of := range or.objects.switchesOf(at) {
-			for _, update := range updates[or.in.Desired[of.by]] {
+		for _, of := range og.objects.switchesOf(at) {
+			for _, update := range updates[og.in.Desired[of.by]] {
 				for _, v := range update.Values() {
 					switch {
 					case v.Field != of.field:
@@ -163,43 +164,43 @@ func (or *ordering) orderSwitches() {
 	}
 }
 
-// awaitPrerequisites makes steps that name people wait for those that bring them in.
-func (or *ordering) awaitPrerequisites() {
-	if len(or.members.prerequisites) == 0 {
+// awaitPrerequisites makes steps that name people wait for the steps that add these people as members.
+func (og *ordering) awaitPrerequisites() {
+	if len(og.members.prerequisites) == 0 {
 		return
 	}
-	for _, n := range or.objects.uses {
-		step := or.steps.of[n.by]
+	for _, n := range og.objects.uses {
+		step := og.steps.of[n.by]
 		if n.field.field.MustBeMemberOf == "" || step == nil ||
 			!slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
 		for j := range n.value.Refs {
-			_, id, _ := or.refs.target(n.by, n.field, &n.value.Refs[j])
-			or.awaitPrerequisite(step, n.field.field, n.by, id)
+			_, id, _ := og.refs.target(n.by, n.field, &n.value.Refs[j])
+			og.awaitPrerequisite(step, n.field.field, n.by, id)
 		}
 	}
 }
 
-// awaitPrerequisite makes a step wait for the one that adds the user a field refers to. A
-// create cannot wait for members of what it creates.
-func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by objectID, id string) {
+// awaitPrerequisite makes a step wait for the membership step that adds the user in a field. The create of a container cannot wait for the
+// container's own members.
+func (og *ordering) awaitPrerequisite(step *Step, field *resource.Field, by objectID, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
-	container := or.objects.ancestor(by, or.objects.kind(via.Membership.Container))
-	if container != noObject && step.Object == or.in.Desired[container] && step.Action == Create {
+	container := og.objects.ancestor(by, og.objects.kind(via.Membership.Container))
+	if container != noObject && step.Object == og.in.Desired[container] && step.Action == Create {
 		return
 	}
-	if first, ok := or.members.prerequisites[prerequisite{via, container, id}]; ok {
+	if first, ok := og.members.prerequisites[prerequisite{via, container, id}]; ok {
 		step.after = append(step.after, first)
 	}
 }
 
-// awaitWorkspaceTypes makes steps about what names an object of the workspace, such as a type, wait until its project has taken that,
-// and until that has its properties.
-func (or *ordering) awaitWorkspaceTypes() {
+// awaitWorkspaceTypes makes steps of objects that name an object of the workspace, such as a work item type, wait for two membership
+// steps: their project takes the type, and the type takes its properties.
+func (og *ordering) awaitWorkspaceTypes() {
 	var takes []*Step
 	about := map[*resource.Object][]*Step{}
-	for _, s := range or.steps.all() {
+	for _, s := range og.steps.all() {
 		switch {
 		case s.Operation == nil:
 		case s.Action == AddMembers && resource.MustLookup(s.Kind.Membership.Member).Governance.AtWorkspace:
@@ -211,11 +212,11 @@ func (or *ordering) awaitWorkspaceTypes() {
 	if len(takes) == 0 {
 		return
 	}
-	for _, n := range or.objects.uses {
+	for _, n := range og.objects.uses {
 		if n.field.field.OrRef == "" || len(n.value.Refs) == 0 {
 			continue
 		}
-		user, target := or.in.Desired[n.by], n.value.Refs[0].Target
+		user, target := og.in.Desired[n.by], n.value.Refs[0].Target
 		for _, s := range takes {
 			in := s.Members.Container.Object
 			if target != nil && (in == target || in == user.Ancestor(in.Kind.Name) && slices.ContainsFunc(s.Members.Items, func(m Member) bool {
@@ -229,45 +230,45 @@ func (or *ordering) awaitWorkspaceTypes() {
 	}
 }
 
-// awaitDefaults makes creates wait for the step that sets the default which the service gives
-// them where the manifest names nothing, and for that default to be a member.
-func (or *ordering) awaitDefaults() {
-	defaultSteps := map[scope][]*Step{} // that make something the default of its parent, or no more
-	for i := range or.objects.count() {
-		step, f := or.steps.of[i], &or.objects.states[i]
+// awaitDefaults makes creates wait for the step that sets a default which the service gives to fields that the manifest leaves out, and
+// for the step that adds a default user as a member.
+func (og *ordering) awaitDefaults() {
+	defaultSteps := map[scope][]*Step{} // steps that set or clear the flag of the default in a parent
+	for i := range og.objects.count() {
+		step, f := og.steps.of[i], &og.objects.states[i]
 		if step == nil || !slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
 		at := scope{f.info, f.parent}
 		defaultSteps[at] = append(defaultSteps[at], step)
 	}
-	for i := range or.objects.count() {
-		f := &or.objects.states[i]
-		if or.steps.of[i] == nil || or.steps.of[i].Action != Create || f.parent == noObject {
+	for i := range og.objects.count() {
+		f := &og.objects.states[i]
+		if og.steps.of[i] == nil || og.steps.of[i].Action != Create || f.parent == noObject {
 			continue
 		}
 		for k := range f.info.refs {
 			t := &f.info.refs[k]
-			if v, given := or.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
+			if v, given := og.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				or.steps.of[i].after = append(or.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
+				og.steps.of[i].after = append(og.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
 			}
-			if user, step := or.steps.parentDefault(f, t.field); user != "" {
+			if user, step := og.steps.parentDefault(f, t.field); user != "" {
 				if step != nil && step.Action != Create {
-					or.steps.of[i].after = append(or.steps.of[i].after, step)
+					og.steps.of[i].after = append(og.steps.of[i].after, step)
 				}
-				or.awaitPrerequisite(or.steps.of[i], t.field, f.parent, user)
+				og.awaitPrerequisite(og.steps.of[i], t.field, f.parent, user)
 			}
 		}
 	}
 }
 
-// stepsByObject lists the steps about an object that can be closed, and about its members.
-func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
+// stepsByObject lists the steps of each object that can be closed, and of its members.
+func (og *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
-	for _, s := range or.steps.all() {
+	for _, s := range og.steps.all() {
 		o := s.Object
 		if s.Members != nil {
 			o = s.Members.Container.Object
@@ -279,11 +280,11 @@ func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
 	return about
 }
 
-// orderClosing makes the last day of an object wait for its members: a closed one takes none.
-func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
-	for i := range or.objects.count() {
-		o, closes := or.in.Desired[i], or.objects.states[i].info.kind.ClosedAfter
-		if closes == "" || !or.objects.willBeClosed(i) {
+// orderClosing makes the update that sets an object's last day wait for its membership steps, because a closed object takes no members.
+func (og *ordering) orderClosing(about map[*resource.Object][]*Step) {
+	for i := range og.objects.count() {
+		o, closes := og.in.Desired[i], og.objects.states[i].info.kind.ClosedAfter
+		if closes == "" || !og.objects.willBeClosed(i) {
 			continue
 		}
 		for _, s := range about[o] {
@@ -298,14 +299,14 @@ func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	}
 }
 
-// stepsAroundArchived lists the steps about each object that is archived or brought back, about what
-// is in it, and about what names it.
-func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
-	around := make(map[*resource.Object][]*Step, len(or.changes.archiveSteps))
-	for _, s := range or.changes.archiveSteps {
+// stepsAroundArchived lists, for each object that is archived or restored, the steps of the object, of its contents and members, and of
+// objects that name it.
+func (og *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
+	around := make(map[*resource.Object][]*Step, len(og.changes.archiveSteps))
+	for _, s := range og.changes.archiveSteps {
 		around[s.Object] = nil
 	}
-	for _, s := range or.steps.all() {
+	for _, s := range og.steps.all() {
 		if len(around) == 0 || s.Action == NotPossible {
 			continue
 		}
@@ -317,8 +318,8 @@ func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 		if m := s.Members; m != nil {
 			note(m.Container.Object)
 			for k := range m.Items {
-				if i, ok := or.objects.indexOf(m.Items[k].Address); ok {
-					note(or.in.Desired[i])
+				if i, ok := og.objects.indexOf(m.Items[k].Address); ok {
+					note(og.in.Desired[i])
 				}
 			}
 		}
@@ -334,11 +335,11 @@ func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 	return around
 }
 
-// orderArchives lets objects be archived when whatever else is done to them has succeeded,
-// since they are left alone then, and be brought back before.
-func (or *ordering) orderArchives() {
-	about := or.stepsAroundArchived()
-	for _, archiving := range or.changes.archiveSteps {
+// orderArchives makes an archiving wait for all other steps that involve its object, because an archived object takes no changes.
+// It makes these steps wait for a restoring.
+func (og *ordering) orderArchives() {
+	about := og.stepsAroundArchived()
+	for _, archiving := range og.changes.archiveSteps {
 		for _, s := range about[archiving.Object] {
 			switch {
 			case s == archiving:
@@ -351,10 +352,10 @@ func (or *ordering) orderArchives() {
 	}
 }
 
-// sequence lets objects of one kind in one place be created one after the other: the
-// service numbers them as they come, or sorts them by that.
-func (or *ordering) sequence() {
-	if or.in.AnyOrder {
+// sequence numbers the creates of one kind in one parent, so that they run one after the other: the service numbers or sorts objects as
+// they arrive.
+func (og *ordering) sequence() {
+	if og.in.AnyOrder {
 		return
 	}
 	type siblings struct {
@@ -362,7 +363,7 @@ func (or *ordering) sequence() {
 		parent *resource.Object
 	}
 	first, numbers := map[siblings]*Step{}, 0
-	for _, s := range or.plan.Steps {
+	for _, s := range og.plan.Steps {
 		if s.Action != Create {
 			continue
 		}
@@ -381,7 +382,7 @@ func (or *ordering) sequence() {
 	}
 }
 
-func (or *ordering) reportCycle(cycle []*Step) {
+func (og *ordering) reportCycle(cycle []*Step) {
 	d := diag.Diagnostic{Code: "dependency-cycle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
 	d.Summary = "circular reference: "
 	for k, step := range cycle {
@@ -391,5 +392,5 @@ func (or *ordering) reportCycle(cycle []*Step) {
 		}
 	}
 	d.Summary += string(cycle[0].Address)
-	or.diags.Add(d)
+	og.diags.Add(d)
 }

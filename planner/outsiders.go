@@ -6,8 +6,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// nonMembers are people whom fields refer to although they are not members of the project, or have too little of a role in
-// it. The service drops them without an error: they are reported, and not sent.
+// nonMembers is the stage that finds people in fields who are no members of the project, or have too low a role. The service drops such
+// people without an error, so planform reports them and does not send them.
 type nonMembers struct {
 	analysis
 
@@ -20,14 +20,14 @@ type nonMembers struct {
 // outsider is a reference that the service drops.
 type outsider struct {
 	ref  *resource.Reference
-	role string // that is too little; "" = they are no member
+	role string // the role that is too low; "" = the person is no member
 }
 
-// prerequisite identifies a person who is brought into a container.
+// prerequisite identifies a person as a member of a container.
 type prerequisite struct {
 	via       *resource.Kind // the membership
-	container objectID       // its state
-	id        string         // of the person
+	container objectID       // the container
+	id        string         // ID of the person
 }
 
 func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
@@ -62,7 +62,7 @@ func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
 	return s
 }
 
-// mayBeSent reports whether a field differs, so that it would be sent.
+// mayBeSent reports whether a create or update may send a field.
 func (o *nonMembers) mayBeSent(n reference) bool {
 	f := &o.objects.states[n.by]
 	if f.presence == absent {
@@ -72,8 +72,8 @@ func (o *nonMembers) mayBeSent(n reference) bool {
 	return f.presence == exists && differs
 }
 
-// insiders are who belongs to a container, or is to belong to it, with the role that they will have; "" = it is not known. nil
-// = nobody is known.
+// insiders returns the roles of the current and wanted members of a container, by user ID; "" = the role is not known. It returns nil if
+// the members are not known.
 func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	if _, offered := o.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
 		return nil
@@ -87,12 +87,12 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 			switch isIn := s.isIn(e); {
 			case isIn:
 				wanted[e.id] = e.attribute
-			case !e.verdict.kept: // else people took them out, and that stays
+			case !e.verdict.kept: // if kept, people removed the member, and the removal stays
 				wanted[e.id] = o.memberships.newAttribute(s, e)
 			}
 		}
 	}
-	if o.objects.states[at.container].presence == absent { // who leads it is let in when it is made
+	if o.objects.states[at.container].presence == absent { // the service adds people in some fields, such as the lead, to a new container
 		for _, n := range o.objects.states[at.container].uses {
 			for j := range n.value.Refs {
 				if _, id, ok := o.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
@@ -107,7 +107,7 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	}
 	read, _ := o.objects.membersRead(at.via, o.objects.params(at.container))
 	a := o.service.askOptional(read)
-	if len(a.Rows) == 0 { // somebody is always in
+	if len(a.Rows) == 0 { // a container always has members, so the answer is incomplete
 		return nil
 	}
 	m := at.via.Membership
@@ -115,7 +115,7 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	for _, row := range a.Rows {
 		id := m.MemberID(row)
 		role := wanted[id]
-		if role == "" && m.Attribute != nil { // what planform gave them, where the service does not show it
+		if role == "" && m.Attribute != nil { // if the service does not show a role: the one that planform set last
 			role = cmp.Or(m.Attribute.Shown(row), prior.Values[AttributeKey(m.Attribute, id)])
 		}
 		wanted[id] = role

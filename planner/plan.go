@@ -13,44 +13,43 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Plan is the ordered list of steps, with what the executor and people need beside it.
+// Plan is the ordered list of steps, with the data that the executor and the reports need.
 type Plan struct {
 	Owner     resource.Owner
 	Workspace string
 	BaseURL   string
 	WebURL    string // of the web app
 	API       resource.API
-	Steps     []*Step            // every step after those it needs
+	Steps     []*Step            // every step comes after the steps that it needs
 	Objects   []*resource.Object // of the manifest
 	Summary   Summary
-	// Known holds what is known of the manifest's objects before the first step.
+	// Known holds the records of the manifest's objects before the first step.
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
-	// Dialects holds, by kind, how the service was seen to name fields.
+	// Dialects holds, by kind, the dialect in which the service named fields when the plan was made.
 	Dialects map[string]resource.Dialect
-	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
+	// Drift lists the fields that somebody changed on the service since the last apply, if they differ from the manifest.
 	Drift []Drift
-	// Divergences are what people changed on the service, Vanished the objects that they deleted or archived, and
-	// Unmanaged and ExtraMembers what they added, where the input asks for them.
+	// Divergences lists the fields that people changed on the service, and Vanished the objects that they deleted or archived.
+	// Unmanaged and ExtraMembers list the objects and memberships that people added. All four need [Input.Pull].
 	Divergences  []Divergence
 	Vanished     []*resource.Object
 	Unmanaged    []Unmanaged
 	ExtraMembers []ExtraMember
-	// StateChanges are what apply changes in the state before the first step.
+	// StateChanges lists the records that apply changes in the state before the first step.
 	StateChanges []StateChange
-	// Seen are records of objects that were written in batches, with what the service now
-	// shows of them, or whose manifest by now says what somebody changed. Apply records them; that is no change.
+	// Seen lists records that apply updates without counting a change, because they lack values or members that the service shows.
+	// Examples are a text that was sent in a batch, and a change on the service that the manifest has taken over.
 	Seen []StateChange
-	// Sources are the manifests that have an object, where the state has others. Apply records
-	// them; that is no change.
+	// Sources holds the manifests of each object for which the state names other manifests. Apply records them without
+	// counting a change.
 	Sources map[resource.Address][]string
-	// CreatedByUs counts the objects that the state says planform made.
+	// CreatedByUs counts the objects that planform made, according to the state.
 	CreatedByUs int
-	// Orphans are what an earlier apply created and the manifest does not have any more,
-	// where it is not to be deleted.
+	// Orphans lists objects that an earlier apply created, that the manifest does not have any more, and that stay.
 	Orphans []Orphan
-	// NotCompared is what the plan did not hold against the service: what people changed there, it does not show.
+	// NotCompared lists the objects that the plan did not compare with the service. Changes that people made to them are not shown.
 	NotCompared []NotCompared
 	// Notices are warnings that belong to the plan.
 	Notices diag.List
@@ -65,28 +64,28 @@ func (p *Plan) Empty() bool {
 // Name is a name that was looked up on the service.
 type Name struct {
 	Kind   string
-	Within resource.Address // the project (or other parent) that it is looked up in; "" = the workspace
+	Within resource.Address // the project, or other parent, in which the name is looked up; "" = the workspace
 	Text   string
 }
 
-// Summary counts what the steps do, and what else there is.
+// Summary counts the actions of the steps, the objects that need no step, and the requests.
 type Summary struct {
 	Create        int `json:"create"`
-	Update        int `json:"update"` // with what is adopted and changed
+	Update        int `json:"update"` // also adopted objects that change
 	Adopt         int `json:"adopt"`
 	Delete        int `json:"delete"`
 	AddMembers    int `json:"add_members"` // members, not requests
 	RemoveMembers int `json:"remove_members"`
-	Unchanged     int `json:"unchanged"`    // objects that are as the manifest wants them, in all that it says
-	NotCompared   int `json:"not_compared"` // objects that are so as far as they were compared
-	Kept          int `json:"kept"`         // fields that are left as somebody changed them
-	Ignored       int `json:"ignored"`      // fields that differ and that the manifest leaves to people
+	Unchanged     int `json:"unchanged"`    // objects whose fields all equal the manifest
+	NotCompared   int `json:"not_compared"` // objects whose compared fields equal the manifest, but not all were compared
+	Kept          int `json:"kept"`         // fields with drift that is kept
+	Ignored       int `json:"ignored"`      // fields that differ and that the manifest ignores
 	Blocked       int `json:"blocked"`      // steps that are not possible
 	Requests      int `json:"requests"`     // write requests that the steps make if nothing goes wrong
 	Reads         int `json:"reads"`        // read requests that were made for the plan
 }
 
-// Count counts a step, with so many members.
+// Count adds a step of the given action to the summary. For a membership step it adds the number of members.
 func (s *Summary) Count(a Action, members int) {
 	switch a {
 	case Create:
@@ -106,12 +105,12 @@ func (s *Summary) Count(a Action, members int) {
 	}
 }
 
-// Marks are planform's marks on the objects of the plan.
+// Marks returns planform's marks on the objects of the plan.
 func (p *Plan) Marks() resource.Marks {
 	return resource.Marks{Workspace: p.Workspace, Owner: p.Owner}
 }
 
-// Step is one thing to do: one write request at most, but for the three of an upload.
+// Step is one action of a plan. It takes at most one write request, except an upload, which takes three.
 type Step struct {
 	Index      StepID
 	Address    resource.Address
@@ -120,79 +119,80 @@ type Step struct {
 	Object     *resource.Object // nil for memberships and orphans
 	ID         string           // the service's ID where it is known before the run
 	Identifier string           // the readable one, such as WEB-7, where it is known before the run
-	Name       string           // what the service calls the object, as far as that was read
-	Page       string           // path where the web app shows the object, or what it lives in; "" = nowhere
+	Name       string           // the object's name on the service, if it was read
+	Page       string           // path of the web page of the object, or of its nearest parent with a page; "" = there is none
 	Position   diag.Position
 	Operation  *resource.Operation // what is sent; nil = no request
 	Params     map[string]string   // path parameters, of a Delete or RemoveMembers
 
 	Turn
 
-	// What the step does is one of these.
+	// One of these is set, depending on the Action.
 	Write    *Write    // Create, Update, Adopt
 	Members  *Members  // AddMembers, RemoveMembers
 	Deletion *Deletion // Delete
-	Cause    Cause     // why a step is NotPossible, whatever else it would do
+	Cause    Cause     // the cause of a step that is NotPossible
 
-	changes []Change // of an update, an adopt, or what is not possible; those of the others are derived
+	changes []Change // of an Update, an Adopt or a NotPossible; Changes derives the changes of other steps
 	draft
 }
 
-// StepID is the place of a step in [Plan.Steps].
+// StepID is the index of a step in [Plan.Steps].
 type StepID int
 
-// Turn says when a step goes, and with which others.
+// Turn holds the conditions for starting a step, and the steps that it can share requests with.
 type Turn struct {
 	Needs []StepID // steps that must have succeeded
-	After []StepID // steps that must have ended, however: members that are still to be created
+	After []StepID // steps that must have ended, with or without success, such as creates of members
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
 	Sequence int
 	// Batch numbers the steps that may share requests: the writes of one kind in one
 	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
 	Batch     int
-	Bulk      *resource.Operation // of a step with a Batch: what is sent for several at once
-	Continues bool                // an earlier step is about the same object, and counts for both
+	Bulk      *resource.Operation // of a step with a Batch: the operation that sends several steps at once
+	Continues bool                // the summary counts the step together with an earlier step of the same object
 }
 
-// Write is what creates an object, changes it, or takes it over.
+// Write holds the data of a step that creates, updates or adopts an object.
 type Write struct {
 	Values        []*resource.Value // what is sent
 	SetExternalID bool              // an update also sends planform's external ID, as every create does
 	CreatedByUs   bool              // planform itself made the object that is adopted or taken over
-	FoundBy       string            // of an Adopt: how it matched; "" = the manifest says
+	FoundBy       string            // of an Adopt: the property by which it was found; "" = the manifest gives the object
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
-	// Announced is set on a Create that an earlier run may have sent as well: if the object is there by the time, planform made it.
+	// Announced is set on a Create that an earlier run may have sent as well. If the object exists when the step runs, planform made it.
 	Announced bool
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
-	// Places are, of a Create in API v2, membership steps that it may forestall, since it puts its object into their containers.
+	// Places lists membership steps that a Create in API v2 may make unnecessary, because it puts its object into their containers.
 	Places []*Step
 }
 
-// Deletion is what takes an object away.
+// Deletion holds the data of a step that deletes an object.
 type Deletion struct {
-	With   string       // the step that takes it along, so that there is no request; "" = it goes by itself
-	Guards []Guard      // who may be in it
-	Loss   *Loss        // what goes with it; nil = the step in With says that
+	With   string       // text such as "with project/web" if the service deletes it with another object, without a request; "" = it has its own request
+	Guards []Guard      // the members that it may have
+	Loss   *Loss        // the data lost with it; nil = the step in With has it
 	Row    resource.Row // the object, as the service shows it; nil = it was not read
-	Record Record       // what the state knows of it
-	// Names are what the row refers to, by ID, as far as their names were read.
+	Record Record       // its record in the state
+	// Names holds the names of the objects that the row refers to, by ID, as far as the names were read.
 	Names map[string]string
 }
 
-// draft is what a step knows while the plan is made: Needs and After are these; objects stand for the steps that create them.
+// draft holds a step's dependencies while the plan is made: Needs and After are computed from them. An object in a draft stands for the
+// step that creates the object.
 type draft struct {
 	stage int // 1 if it comes after all of stage 0
-	// alone is set for a create that only a request of its own is refused if the object is hidden, and for an update whose
-	// answer has to show what the service makes of it.
+	// alone is set on a step that must not share its request: a create that the service refuses only in a request of its own if the
+	// object is hidden, or an update whose answer must show the values that the service stored.
 	alone                      bool
 	needs, after               []*Step
 	needsObjects, afterObjects []objectID
 }
 
-// Values are what a create, an update or an adopt sends.
+// Values returns the values that a create, an update or an adopt sends.
 func (s *Step) Values() []*resource.Value {
 	if s.Write == nil {
 		return nil
@@ -200,7 +200,7 @@ func (s *Step) Values() []*resource.Value {
 	return s.Write.Values
 }
 
-// Sent identifies what an update sends: its values, or what a member is to be; "" = it sends none.
+// Sent returns a digest of an update's content: its values, or the attribute of its one member; "" = the step has neither.
 func (s *Step) Sent() string {
 	switch {
 	case s.Members != nil && len(s.Members.Items) == 1:
@@ -211,7 +211,8 @@ func (s *Step) Sent() string {
 	return ""
 }
 
-// Said identifies values, in any order, by how the manifest writes them: it is the same in each run until somebody edits them.
+// Said returns a digest of values as the manifest writes them, in any order. The digest is the same in each run until somebody edits
+// a value.
 func Said(values []*resource.Value) string {
 	lines := make([]string, len(values))
 	for k, v := range values {
@@ -224,7 +225,7 @@ func Said(values []*resource.Value) string {
 	return said(lines)
 }
 
-// saidOf identifies what a member is to be.
+// saidOf returns a digest of a member's ID and its wanted attribute, such as a role.
 func saidOf(id, value string) string { return said([]string{id, value}) }
 
 func said(lines []string) string {
@@ -233,7 +234,7 @@ func said(lines []string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// Sending is the step with other values to send.
+// Sending returns a copy of the step with other values to send.
 func (s *Step) Sending(values []*resource.Value) *Step {
 	step, write := *s, *s.Write
 	write.Values = values
@@ -241,8 +242,8 @@ func (s *Step) Sending(values []*resource.Value) *Step {
 	return &step
 }
 
-// Reason says why a step is not possible, why a Delete needs no request, what a Create replaces, or how an Adopt matched; "" = nothing
-// is to be said.
+// Reason returns why a step is not possible, why a Delete needs no request, the object that a Create replaces, or how an Adopt matched;
+// "" = there is no reason to show.
 func (s *Step) Reason() string {
 	switch {
 	case s.Cause.exists():
@@ -258,13 +259,13 @@ func (s *Step) Reason() string {
 	}
 }
 
-// Lacking reports whether a step is not possible only for what this edition, or the API, does not have.
+// Lacking reports whether a step is not possible only because this edition or API lacks a feature.
 func (s *Step) Lacking() bool {
 	return s.Cause.lacking()
 }
 
-// ArchivesFirst reports whether a delete archives its object by a request before its own: the service deletes archived ones only, and
-// the plan did not see it archived.
+// ArchivesFirst reports whether a delete sends an archive request first, because the service deletes only archived objects of the kind
+// and the plan did not see this object archived.
 func (s *Step) ArchivesFirst() bool {
 	return s.Action == Delete && s.Kind.ArchiveFirst && (s.Deletion == nil || s.Deletion.Row.Text("archived_at") == "")
 }
@@ -274,8 +275,8 @@ func (s *Step) Changed() bool {
 	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
 }
 
-// Sends is the value of the same field that the step sends, which is v but for objects that it
-// names and that are left out; nil = it sends none of the manifest.
+// Sends returns the value that the step sends for the field of v. It equals v except for references that are left out; nil = the step
+// sends no value of the manifest for the field.
 func (s *Step) Sends(v *resource.Value) *resource.Value {
 	if at := slices.IndexFunc(s.Values(), func(w *resource.Value) bool { return w.Field == v.Field && !w.AsShown }); at >= 0 {
 		return s.Values()[at]
@@ -283,7 +284,7 @@ func (s *Step) Sends(v *resource.Value) *resource.Value {
 	return nil
 }
 
-// Changes lists what the step makes different, by field.
+// Changes lists the fields that the step changes.
 func (s *Step) Changes() []Change {
 	if s.Members != nil && s.changes == nil {
 		after := s.Members.names(s.Kind.Membership)
@@ -299,7 +300,7 @@ func (s *Step) Changes() []Change {
 	return append(changes, changesTo(s.Values())...)
 }
 
-// Title is the name of the step's object for people: the manifest's, else the service's, else "".
+// Title returns the display name of the step's object: from the manifest, else from the service, else "".
 func (s *Step) Title() string {
 	if s.Object == nil {
 		return s.Name
@@ -307,7 +308,7 @@ func (s *Step) Title() string {
 	return cmp.Or(s.Object.Title(), s.Name)
 }
 
-// FoundBy says by what an adopted object was found, or "".
+// FoundBy returns the property by which an adopted object was found, such as "found by id", or "".
 func (s *Step) FoundBy() string {
 	o := s.Object
 	switch {
@@ -330,16 +331,16 @@ func (s *Step) FoundBy() string {
 type Members struct {
 	Container Container
 	Items     []Member
-	By        Member   // the object that defines what they are to the container, see [resource.Words]; none = nothing does
-	Sources   []string // the manifests that want them in it, sorted; of an AddMembers
+	By        Member   // the object that defines the members' attribute, such as a role, see [resource.Words]; zero = no object does
+	Sources   []string // of an AddMembers: the manifests that declare the members, sorted
 }
 
-// Container is what members are added to.
+// Container is the object that members are added to or removed from.
 type Container struct {
 	Address resource.Address
 	Object  *resource.Object // nil if the manifest does not list it
 	ID      string           // where it is known before the run
-	Within  *resource.Object // what it lives in; nil = the workspace
+	Within  *resource.Object // the parent of the container; nil = the workspace
 }
 
 // Member is one member of a batch.
@@ -347,16 +348,16 @@ type Member struct {
 	Address resource.Address // "" if the manifest does not list it
 	ID      string           // where it is known before the run
 	Text    string           // as the manifest names it
-	// Value is what the attribute of the membership is to be, such as the role in a
-	// project, and Before what it is; "" = there is none, or it is not known.
+	// Value is the wanted attribute of the membership, such as the role in a project, and Before the current one;
+	// "" = there is none, or it is not known.
 	Value, Before string
 	Position      diag.Position
-	// Leaves names what the member leaves by being added, and Drift is set if people changed the membership since the last apply.
+	// Leaves names the container that the member leaves by being added. Drift is set if people changed the membership since the last apply.
 	Leaves string
 	Drift  bool
 }
 
-// Origin says why a field differs.
+// Origin is the reason why a field differs.
 type Origin string
 
 // FromManifest: the manifest changed, or the object is new. FromDrift: somebody
@@ -370,8 +371,8 @@ const (
 	Overwritten  Origin = "overwritten"
 )
 
-// Change is one field that will be different. Before and After are for people:
-// references as they are written, rich texts in Markdown.
+// Change is a field that a step changes. Before and After are texts for people: references as the manifest writes them, rich texts in
+// Markdown.
 type Change struct {
 	Path   string
 	Before *string // nil: there is none, or it is not known; an element a line where it is a list
@@ -379,14 +380,14 @@ type Change struct {
 	Origin Origin
 	By     string // FromDrift: who changed it on the service, where that is known
 	At     string // FromDrift: when, as RFC 3339
-	// Conflict is set where the manifest changed since the last apply, too.
+	// Conflict is set if the manifest changed since the last apply, too.
 	Conflict bool
-	// Possible is false where the service offers no way to make the change.
+	// Possible is false if the service offers no way to make the change.
 	Possible bool
-	// Was is the value on the service before; nil = there is none, or it is not known.
+	// Was is the value on the service before the change; nil = there is none, or it is not known.
 	Was *resource.Value
-	// References counts the links that a text gets, and that is all: to objects which are
-	// created before; 0 = it is another change.
+	// References counts the links that the change adds to a text, if it changes nothing else. The links lead to objects that are
+	// created before; 0 = the change is of another sort.
 	References int
 }
 
@@ -395,11 +396,11 @@ type Orphan struct {
 	Address    resource.Address
 	ID         string
 	Identifier string
-	// RenamedTo is what the manifest creates in its place, so that it is probably the same with another key; "" = nothing.
+	// RenamedTo is an object that the manifest creates in the orphan's place, probably the same object with another key; "" = none.
 	RenamedTo resource.Address
 }
 
-// String is the address, with the readable identifier where there is one.
+// String returns the address, with the readable identifier if there is one.
 func (o Orphan) String() string {
 	if o.Identifier == "" {
 		return string(o.Address)
@@ -410,8 +411,8 @@ func (o Orphan) String() string {
 // Drift is a field that somebody changed on the service since the last apply.
 type Drift struct {
 	Object *resource.Object
-	Change *Change // Before is what the service has, After what the manifest wants
-	Kept   bool    // it is left as it is
+	Change *Change // Before is the value of the service, After the value of the manifest
+	Kept   bool    // the value of the service is kept
 }
 
 // Divergence is a field of an object that somebody changed on the service, or may have.
@@ -419,76 +420,75 @@ type Divergence struct {
 	Object *resource.Object
 	Value  *resource.Value // in the manifest
 	Row    resource.Row    // the object, as the service shows it
-	Change Change          // Before is what the service has, After what the manifest wants
-	// Conflict is set where the manifest changed too; Unknown where nothing tells whose change it is, since the state does
-	// not know what was applied last.
+	Change Change          // Before is the value of the service, After the value of the manifest
+	// Conflict is set if the manifest changed too. Unknown is set if nobody can tell who changed the field, because the state does not
+	// have the value that was applied last.
 	Conflict, Unknown bool
-	// Of references: Drop are the places in Value.Refs that the service does not have, Add the names of what it has besides,
-	// All those of everything that it has. Named are the manifest's objects by these names.
+	// Drop, Add and All are set for a field of references: Drop has the indexes in Value.Refs that the service lacks, Add the names that
+	// only the service has, and All the names of all references on the service. Named holds the manifest's objects by these names.
 	Drop  []int
 	Add   []string
 	All   []string
 	Named map[string]*resource.Object
 }
 
-// Unmanaged counts the objects of a kind in one place that no manifest has.
+// Unmanaged counts the objects of a kind in one parent that no manifest has.
 type Unmanaged struct {
 	Kind   *resource.Kind
 	Parent resource.Address // "" = the workspace
 	Count  int
-	Names  []string // what people call them
+	Names  []string // display names of the objects
 }
 
-// ExtraMember is that an object of the manifest names another in a membership of which the manifest does not say so, such as the module
-// that somebody put an item into, or an item that somebody related to it.
+// ExtraMember is a membership of an object of the manifest that the manifest does not declare. An example is the module that somebody
+// put a work item into, or a relation that somebody added to it.
 type ExtraMember struct {
 	Membership *resource.Kind
-	On         *resource.Object // whose field would declare it
-	Other      string           // what that would name: an address, or what people call it
+	On         *resource.Object // the object whose field would declare the membership
+	Other      string           // the object that the field would name: its address, or its display name
 }
 
-// StateChange is something that the state is to know otherwise, whatever the steps
-// bring. It takes no request.
+// StateChange is a change of a record in the state that does not depend on the steps. It takes no request.
 type StateChange struct {
 	From   resource.Address
-	To     resource.Address // where the record is to be; "" = it is forgotten
-	Record Record           // as it is to be, unless it is forgotten
-	Why    string           // for people; "" = not worth a word
+	To     resource.Address // the record's new address; "" = the record is removed
+	Record Record           // the new record, unless it is removed
+	Why    string           // the reason for people; "" = the change is not shown
 }
 
-// Guard lists the members that a container may have when it is deleted. Whoever else is in it
-// by then was added by somebody, and keeps it.
+// Guard lists the members that a container may have when it is deleted. Any other member was added by somebody, and then the container
+// is not deleted.
 type Guard struct {
 	Read    Read
 	Members []string // IDs, sorted
 }
 
-// Loss is what goes with an object that is deleted, as far as it was read.
+// Loss lists the data that is lost with a deleted object, as far as the data was read.
 type Loss struct {
-	Progress  string    `json:"progress,omitempty"`   // how far it is, such as In Progress
-	People    []string  `json:"people,omitempty"`     // who is assigned to it, leads it and so on
-	ChangedBy string    `json:"changed_by,omitempty"` // who changed it last
+	Progress  string    `json:"progress,omitempty"`   // its progress, such as In Progress
+	People    []string  `json:"people,omitempty"`     // people in its fields, such as assignees and the lead
+	ChangedBy string    `json:"changed_by,omitempty"` // the user who changed it last
 	ChangedAt string    `json:"changed_at,omitempty"` // when, as RFC 3339
-	Text      string    `json:"text,omitempty"`       // the beginning of what it says
+	Text      string    `json:"text,omitempty"`       // the beginning of its text
 	Contents  []Content `json:"contents,omitempty"`
-	// Despite is why the object would stay, were it not for [Input.DeleteChanged].
+	// Despite lists the reasons for which the object would stay without [Input.DeleteChanged].
 	Despite []string `json:"despite,omitempty"`
-	// Unread is set where nobody looked what is in it: there would be too many requests.
+	// Unread is set if the contents of the object were not read, because that would take too many requests.
 	Unread bool `json:"unread,omitempty"`
 }
 
-// Content counts objects that a deleted one has.
+// Content counts the objects of one sort that a deleted object has.
 type Content struct {
-	Noun  string `json:"noun"` // one of them, such as comment
+	Noun  string `json:"noun"` // the noun for one object, such as comment
 	Where Where  `json:"where"`
 	Count int    `json:"count"`
 }
 
-// Where is how objects hang on a deleted one.
+// Where is the relation of other objects to a deleted object.
 type Where string
 
-// Inside it and below it, of its own kind, objects are deleted with it. Members of it and what uses it stay, without it.
-// Of unlisted ones beside it, such as archived work items, nobody can tell whether they use it.
+// Objects Inside a deleted object, and objects of its own kind Below it, are deleted too. Its members (MemberOf) and the objects Using it
+// stay. Unlisted objects, such as archived work items, may use it, but the service does not show that.
 const (
 	Inside   Where = "inside"
 	Below    Where = "below"
@@ -497,8 +497,8 @@ const (
 	Unlisted Where = "unlisted"
 )
 
-// Note is the text behind the name of a member, such as " (guest)": an attribute that changes or is not the default, what the member leaves,
-// and that people changed the membership.
+// Note returns the text that follows the name of a member, such as " (guest)". It gives an attribute that changes or is not the default,
+// the container that the member leaves, and whether people changed the membership.
 func (m *Member) Note(of *resource.Membership) string {
 	var parts []string
 	switch {
@@ -519,8 +519,8 @@ func (m *Member) Note(of *resource.Membership) string {
 	return " (" + strings.Join(parts, "; ") + ")"
 }
 
-// IntentName names the members for a later plan, a line each: by their addresses, or
-// by their IDs where the manifest does not list them.
+// IntentName returns the text by which a later plan finds the members again: one line per member, with its address, or with its ID if
+// the manifest does not list it.
 func (m *Members) IntentName() string {
 	lines := make([]string, len(m.Items))
 	for i := range m.Items {
@@ -529,7 +529,7 @@ func (m *Members) IntentName() string {
 	return strings.Join(lines, "\n")
 }
 
-// Field is the field of a change, or nil.
+// Field returns the field of a change, or nil.
 func (s *Step) Field(path string) *resource.Field {
 	if s.Object != nil {
 		if v, ok := s.Object.Value(path); ok {
@@ -543,13 +543,13 @@ func (s *Step) Field(path string) *resource.Field {
 	return f
 }
 
-// OnlyCustom reports whether the step sends nothing but values of custom fields.
+// OnlyCustom reports whether the step sends only values of custom fields.
 func (s *Step) OnlyCustom() bool {
 	return len(s.Values()) > 0 && !s.Write.SetExternalID &&
 		!slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return !resource.IsCustom(v) })
 }
 
-// names lists what a batch adds, for people.
+// names lists the members of a batch for people, with their notes.
 func (m *Members) names(of *resource.Membership) string {
 	texts := make([]string, len(m.Items))
 	for i := range m.Items {
@@ -558,7 +558,7 @@ func (m *Members) names(of *resource.Membership) string {
 	return strings.Join(texts, ", ")
 }
 
-// NameOf is the name under which a reference is looked up.
+// NameOf returns the name under which a reference is looked up.
 func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
 	n := Name{Kind: field.Ref, Text: r.Text}
 	if within := o.Ancestor(resource.MustLookup(field.Ref).NamedWithin()); within != nil {
@@ -567,8 +567,8 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 	return n
 }
 
-// showValue gives a value as a person would write it: references by address where
-// the manifest has the object, a line each; rich texts as they were written.
+// showValue returns a value as a person would write it. References are addresses if the manifest has the object, one per line; rich
+// texts are as the manifest writes them.
 func showValue(v *resource.Value) string {
 	switch {
 	case v.Null:
@@ -585,7 +585,7 @@ func showValue(v *resource.Value) string {
 	return strings.Join(names, "\n")
 }
 
-// showReference names what a reference means: by its address, or as the manifest does.
+// showReference returns the address of the object that a reference names, or the text of the manifest if it does not list the object.
 func showReference(r *resource.Reference) string {
 	if r.Target != nil {
 		return string(r.Target.Address)
@@ -593,8 +593,8 @@ func showReference(r *resource.Reference) string {
 	return r.Text
 }
 
-// require lets a step go ahead only if another one, and all members that it brings in,
-// are there. It comes after all kinds then: those are not to be pulled before others.
+// require makes a step need another step, and the objects that this one adds as members. The step moves to stage 1, after the steps of
+// all kinds, because otherwise it would pull the needed steps out of their order.
 func (s *Step) require(other *Step) {
 	s.stage = 1
 	s.needs = append(s.needs, other)
@@ -603,11 +603,11 @@ func (s *Step) require(other *Step) {
 	}
 }
 
-// changesTo are the changes of fields to values that are sent.
+// changesTo returns the changes of fields to the values that a step sends.
 func changesTo(values []*resource.Value) []Change {
 	changes := make([]Change, 0, len(values))
 	for _, v := range values {
-		if v.Implied { // nobody wrote it
+		if v.Implied { // the manifest does not have the value
 			continue
 		}
 		c := change(v, FromManifest)

@@ -10,26 +10,26 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// presence finds out whether the service still has an orphan: its list, a read by its ID, the archived objects and its mark tell, in this
-// order. The cause says why an orphan is blocked.
-func (or *orphans) presence(l *orphan) (decision, Cause) {
+// presence finds out whether the service still has an orphan. It looks in the orphan's list, then reads the orphan by ID, then looks in the
+// archive and for the mark. The cause is the reason why an orphan is blocked.
+func (rp *orphans) presence(l *orphan) (decision, Cause) {
 	t, withoutKind := l.info, refused("this edition of the service has no "+plural(l.info.kind))
 	list, listed := t.listRead(l.params)
-	_, have := or.in.Observed[list]
-	// If objects can be below others of their kind, the list tells which objects are below this one.
-	if listed && (have || t.get == nil || or.listSizes[list.Path] > 2 || parentField(t.kind) != nil) {
-		if or.service.ask(list).Unsupported {
+	_, have := rp.in.Observed[list]
+	// If objects can have children of their own kind, the list is needed to find this orphan's children.
+	if listed && (have || t.get == nil || rp.listSizes[list.Path] > 2 || parentField(t.kind) != nil) {
+		if rp.service.ask(list).Unsupported {
 			return blocked, withoutKind
 		}
-		if row := or.rowsOf(list)[l.record.ID]; row != nil {
+		if row := rp.rowsOf(list)[l.record.ID]; row != nil {
 			l.row = row
 			return toDelete, Cause{}
-		} // a list that changes while its pages are read may leave one out
+		} // a list that changes while its pages are read may miss an object
 	} else if t.get == nil {
 		return blocked, refused("planform cannot check whether it still exists")
 	}
 	if t.get != nil {
-		switch a := or.service.askAt(t.get, l.params); {
+		switch a := rp.service.askAt(t.get, l.params); {
 		case a.Unsupported:
 			return blocked, withoutKind
 		case a.NotFound || len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID:
@@ -40,22 +40,22 @@ func (or *orphans) presence(l *orphan) (decision, Cause) {
 			return toDelete, Cause{}
 		}
 	}
-	return or.absence(l)
+	return rp.absence(l)
 }
 
-// absence decides about an orphan that neither its list nor a read shows: it is gone, or it or its project is archived.
-func (or *orphans) absence(l *orphan) (decision, Cause) {
+// absence decides about an orphan that neither its list nor a read shows. It is gone, or the orphan or its project is archived.
+func (rp *orphans) absence(l *orphan) (decision, Cause) {
 	archive := l.info.archived
-	if archive != nil && slices.ContainsFunc(or.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
-		or.isUnlisted(l) {
+	if archive != nil && slices.ContainsFunc(rp.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
+		rp.isUnlisted(l) {
 		return leftArchived, Cause{}
 	}
 	top := l.record.Address.Parent()
 	for up := top; up != ""; up = up.Parent() {
 		top = up
 	}
-	if top != "" && or.objects.kind(top.Kind()).get != nil {
-		a := or.service.askAt(or.objects.kind(top.Kind()).get, l.params)
+	if top != "" && rp.objects.kind(top.Kind()).get != nil {
+		a := rp.service.askAt(rp.objects.kind(top.Kind()).get, l.params)
 		if len(a.Rows) > 0 && a.Rows[0].Text("archived_at") != "" {
 			return blocked, refused(string(top) + " is archived, so its contents cannot be checked")
 		}
@@ -63,34 +63,35 @@ func (or *orphans) absence(l *orphan) (decision, Cause) {
 	return vanished, Cause{}
 }
 
-// isUnlisted reports whether the look-up by an orphan's mark shows that it is archived or a draft, or cannot tell.
-func (or *orphans) isUnlisted(l *orphan) bool {
+// isUnlisted reports whether a look-up by mark shows that an orphan is archived or a draft. It is also true if the look-up was not made or is
+// ambiguous.
+func (rp *orphans) isUnlisted(l *orphan) bool {
 	list, listed := l.info.listRead(l.params)
 	if !listed || !l.info.findsExternalIDs() {
 		return false
 	}
-	a, made := or.snapshot.findUnlisted(l.info, list.Path, l.record.Address)
+	a, made := rp.snapshot.findUnlisted(l.info, list.Path, l.record.Address)
 	if !made || a.Several {
 		return true
 	}
 	if len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID || a.Rows[0].Hidden() == "" {
 		return false
 	}
-	l.row = a.Rows[0] // it shows which object this one is below
+	l.row = a.Rows[0] // the row has the orphan's parent of its own kind
 	return true
 }
 
-// foreignContents returns the causes that other people made something in an orphan.
-func (or *orphans) foreignContents(l *orphan) (causes []Cause) {
+// foreignContents returns a cause for each object in an orphan that other people made or that stays.
+func (rp *orphans) foreignContents(l *orphan) (causes []Cause) {
 	for _, child := range resource.Children(l.info.kind.Name) {
-		read, listed := or.objects.kinds[child].listRead(l.params)
-		if !listed || child.Singleton || or.hasNone(l, child) || l.info.parent != nil && !or.mayRead(l, read) {
+		read, listed := rp.objects.kinds[child].listRead(l.params)
+		if !listed || child.Singleton || rp.hasNone(l, child) || l.info.parent != nil && !rp.mayRead(l, read) {
 			continue
 		}
-		rows := or.rowsOf(read)
+		rows := rp.rowsOf(read)
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			c, predefined := or.foreignContent(l, child, rows[id])
+			c, predefined := rp.foreignContent(l, child, rows[id])
 			if causes = append(causes, c); predefined {
 				n--
 			}
@@ -100,21 +101,21 @@ func (or *orphans) foreignContents(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// foreignContent returns the cause that an orphan stays for an object in it. If that is an orphan too, its own causes count. predefined
-// reports whether each object of the orphan's kind has such an object from the start.
-func (or *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.Row) (c Cause, predefined bool) {
+// foreignContent returns the cause why an orphan stays for an object in it, if any. If the object is an orphan, too, its own causes decide.
+// predefined reports whether the service makes such an object for every object of the orphan's kind.
+func (rp *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.Row) (c Cause, predefined bool) {
 	id := serviceID{child.Name, row.ID()}
-	what, in := label(child, row)+" in it", or.createdByUs[id]
-	switch owner, other := or.in.otherOwner(row, true); {
+	what, in := label(child, row)+" in it", rp.createdByUs[id]
+	switch owner, other := rp.in.otherOwner(row, true); {
 	case other:
 		return refused("the " + what + " belongs to " + owner.String()), false
 	case in != nil && in.parent == l:
 		if in.row = row; in.decision == undecided {
-			or.holdFor(in, or.changedByOthers, or.foreignBelow, or.foreignContents, or.unlistedContents)
+			rp.holdFor(in, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents)
 		}
 		l.unread = l.unread || in.unread
 		return in.keeps(string(in.record.Address) + " in it stays"), false
-	case or.in.Owner != "" && or.in.marks().Has(row, row.Text("external_id")) && len(or.objects.addressesOf(id)) == 0 && !or.in.DeleteUnrecorded:
+	case rp.in.Owner != "" && rp.in.marks().Has(row, row.Text("external_id")) && len(rp.objects.addressesOf(id)) == 0 && !rp.in.DeleteUnrecorded:
 		return refused("the state does not know the " + what + ": nobody can tell whether it was protected"), false
 	case slices.ContainsFunc(child.DisplayTexts(row), func(name string) bool { return slices.Contains(child.Predefined, name) }):
 		return Cause{}, true
@@ -123,27 +124,28 @@ func (or *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.
 	}
 }
 
-// hasNone reports whether an orphan is of a type that cannot have objects of a kind in it, such as a text property, which has no options.
-func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
+// hasNone reports whether an orphan's type excludes children of a kind. For example, a text property has no options.
+func (rp *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	if child.ParentType == "" {
 		return false
 	}
 	f, _ := l.info.kind.Field("type")
-	have, _ := f.ObservedIn(or.shown(l))
+	have, _ := f.ObservedIn(rp.shown(l))
 	of := cmp.Or(have, l.record.Values[f.Name])
 	return of != "" && of != child.ParentType
 }
 
-// foreignBelow returns the causes that an object which stays is below an orphan of its own kind: the service deletes both together.
-func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
+// foreignBelow returns a cause for each descendant of an orphan's own kind that must stay, because the service deletes descendants with the
+// orphan.
+func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	field := parentField(l.info.kind)
 	list, listed := l.info.listRead(l.params)
 	if field == nil || !listed {
 		return nil
 	}
-	children := maps.Clone(or.usedBy(fieldIn{list, field}))
-	for i := range or.objects.count() {
-		if f := &or.objects.states[i]; f.presence == hidden && f.info == l.info {
+	children := maps.Clone(rp.usedBy(fieldIn{list, field}))
+	for i := range rp.objects.count() {
+		if f := &rp.objects.states[i]; f.presence == hidden && f.info == l.info {
 			up, _ := field.ObservedIn(f.row)
 			children[up] = append(slices.Clip(children[up]), f.row)
 		}
@@ -152,15 +154,15 @@ func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	for ; len(below) > 0; below = below[1:] {
 		row := below[0]
 		id := serviceID{l.info.kind.Name, row.ID()}
-		if seen[id.id] || or.movesAway(id, field) {
+		if seen[id.id] || rp.movesAway(id, field) {
 			continue
 		}
 		seen[id.id] = true
 		below = append(below, children[id.id]...)
-		_, other := or.in.otherOwner(row, true)
+		_, other := rp.in.otherOwner(row, true)
 		switch why := label(l.info.kind, row) + " below it stays"; {
-		case !other && or.createdByUs[id] != nil:
-		case other, or.isTracked(id):
+		case !other && rp.createdByUs[id] != nil:
+		case other, rp.isTracked(id):
 			causes = append(causes, refused(why))
 		default:
 			causes = append(causes, ofOthers(why))
@@ -170,26 +172,27 @@ func (or *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// movesAway reports whether the manifest puts an object that is below another one elsewhere.
-func (or *orphans) movesAway(id serviceID, parent *resource.Field) bool {
-	i, wanted := or.objects.owners[id]
+// movesAway reports whether the manifest sets the parent of an object, so that the object leaves the orphan above it.
+func (rp *orphans) movesAway(id serviceID, parent *resource.Field) bool {
+	i, wanted := rp.objects.owners[id]
 	if wanted {
-		_, wanted = or.in.Desired[i].Value(parent.Name)
+		_, wanted = rp.in.Desired[i].Value(parent.Name)
 	}
 	return wanted
 }
 
-// isTracked reports whether some manifest has an object that is no orphan.
-func (or *orphans) isTracked(id serviceID) bool {
-	_, wanted := or.objects.owners[id]
-	return wanted || slices.ContainsFunc(or.objects.addressesOf(id), func(a resource.Address) bool {
-		return or.byAddress[a] == nil || or.byAddress[a].decision != notOurs
+// isTracked reports whether the manifest has an object, or the state has a record of it that is no orphan, or an orphan that planform made.
+func (rp *orphans) isTracked(id serviceID) bool {
+	_, wanted := rp.objects.owners[id]
+	return wanted || slices.ContainsFunc(rp.objects.addressesOf(id), func(a resource.Address) bool {
+		return rp.byAddress[a] == nil || rp.byAddress[a].decision != notOurs
 	})
 }
 
-// unlistedContents returns the causes that the service counts objects in an orphan that no list shows, such as archived work items.
-func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
-	counts := or.countsIn(l.info, l.params)
+// unlistedContents returns a cause for each kind of objects that the service counts in an orphan and no list shows, such as archived work
+// items.
+func (rp *orphans) unlistedContents(l *orphan) (causes []Cause) {
+	counts := rp.countsIn(l.info, l.params)
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		k, n, text := resource.CountedAs(name), counts[name], ""
 		switch {
@@ -200,7 +203,7 @@ func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
 			l.count(noun, Inside, n)
 			text = "it has " + diag.Count(n, noun) + ", and " + l.info.api.Noun() + " does not list " + them(n)
 		default:
-			n = or.hidden(or.objects.kinds[k], l.record.Address, l.params, n)
+			n = rp.hidden(rp.objects.kinds[k], l.record.Address, l.params, n)
 			if n <= 0 {
 				continue
 			}
@@ -212,39 +215,39 @@ func (or *orphans) unlistedContents(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// unlisted names objects that the service counts and does not list.
+// unlisted returns a text about objects that the service counts and does not list.
 func unlisted(n int, k *resource.Kind) string {
 	return countOf(n, k) + " that no list shows (archived, or " + oneOr(n, "a draft", "drafts") + ")"
 }
 
-// countsIn returns the numbers of objects that the service counts in one, by its names for them; nil = it counts none.
-func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]int {
+// countsIn returns the service's counts of the contents of an object, by the service's names of their kinds; nil = there are no counts.
+func (rp *orphans) countsIn(t *kindInfo, params map[string]string) map[string]int {
 	op, ok := t.kind.Op(resource.Summary, t.api)
 	if !ok {
 		return nil
 	}
 	read, _ := readOf(op, params)
-	a := or.service.askOptional(read)
+	a := rp.service.askOptional(read)
 	if len(a.Rows) == 0 {
 		return nil
 	}
 	return a.Rows[0].Counts()
 }
 
-// hidden returns how many of the objects that the service counts in one are in no list, and not known to be archived.
-func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
+// hidden returns the number of objects that the service counts in a parent, minus those that are listed or known to be archived.
+func (rp *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
 	if read, listed := t.listRead(params); listed {
-		if a := or.service.ask(read); a.Unsupported || a.NotFound {
+		if a := rp.service.ask(read); a.Unsupported || a.NotFound {
 			return 0
 		}
-		counted -= len(or.rowsOf(read))
+		counted -= len(rp.rowsOf(read))
 	}
-	for i := range or.objects.count() {
-		if f := &or.objects.states[i]; f.info == t && f.isUnlisted() && or.in.Desired[i].Address.Parent() == parent {
+	for i := range rp.objects.count() {
+		if f := &rp.objects.states[i]; f.info == t && f.isUnlisted() && rp.in.Desired[i].Address.Parent() == parent {
 			counted--
 		}
 	}
-	for _, l := range or.list {
+	for _, l := range rp.list {
 		if l.info == t && l.decision == leftArchived && l.record.Address.Parent() == parent {
 			counted--
 		}
@@ -252,26 +255,26 @@ func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[strin
 	return counted
 }
 
-// rowsOf returns the records of a list by their IDs.
-func (or *orphans) rowsOf(list Read) map[string]resource.Row {
-	rows, have := or.rows[list]
+// rowsOf returns the rows of a list by their IDs.
+func (rp *orphans) rowsOf(list Read) map[string]resource.Row {
+	rows, have := rp.rows[list]
 	if have {
 		return rows
 	}
-	answer := or.service.ask(list)
+	answer := rp.service.ask(list)
 	rows = make(map[string]resource.Row, len(answer.Rows))
 	for _, row := range answer.Rows {
 		rows[row.ID()] = row
 	}
-	or.rows[list] = rows
+	rp.rows[list] = rows
 	return rows
 }
 
-// listed returns the records of a list by their IDs, if it was read.
-func (or *orphans) listed(t *kindInfo, params map[string]string) map[string]resource.Row {
+// listed returns the rows of a list by their IDs, or nil if it was not read.
+func (rp *orphans) listed(t *kindInfo, params map[string]string) map[string]resource.Row {
 	read, ok := t.listRead(params)
-	if _, have := or.in.Observed[read]; !ok || !have {
+	if _, have := rp.in.Observed[read]; !ok || !have {
 		return nil
 	}
-	return or.rowsOf(read)
+	return rp.rowsOf(read)
 }

@@ -13,18 +13,18 @@ import (
 // lostText limits the characters that a plan shows of the text of a deleted object.
 const lostText = 1000
 
-// clockSlack covers the difference between the clocks of the service and of planform's machine, and the time that the service's own workers
-// take after a write.
+// clockSlack allows for the difference between the clocks of the service and of planform's machine, and for the service's background work
+// after a write.
 const clockSlack = time.Minute
 
-// changedByOthers returns the cause that somebody changed an orphan: a field that was applied, a text, date or list that planform never set,
-// or anything else that the service says another user changed.
-func (or *orphans) changedByOthers(l *orphan) []Cause {
-	fields, touched, since := or.driftedFields(l), or.touchedByOthers(l), " since the last apply"
+// changedByOthers returns a cause if somebody changed an orphan: an applied field, a text, date or list that planform never set, or any other
+// part, if the service shows a later write by another user.
+func (rp *orphans) changedByOthers(l *orphan) []Cause {
+	fields, touched, since := rp.driftedFields(l), rp.touchedByOthers(l), " since the last apply"
 	if len(fields) == 0 && !touched {
-		fields, since = or.movedFields(l), " after planform created it"
+		fields, since = rp.movedFields(l), " after planform created it"
 	}
-	by, at := or.lastChange(l)
+	by, at := rp.lastChange(l)
 	text := by + " changed it"
 	var last []string
 	switch {
@@ -44,9 +44,9 @@ func (or *orphans) changedByOthers(l *orphan) []Cause {
 	return []Cause{ofOthers(text)}
 }
 
-// driftedFields returns the fields of an orphan that differ from what was applied, and those with content that planform never set.
-func (or *orphans) driftedFields(l *orphan) []string {
-	row := l.info.kind.InZone(or.shown(l), or.zoneOf(l.record.Address.Parent()))
+// driftedFields returns the names of an orphan's fields that differ from the applied values, or have content that planform never set.
+func (rp *orphans) driftedFields(l *orphan) []string {
+	row := l.info.kind.InZone(rp.shown(l), rp.zoneOf(l.record.Address.Parent()))
 	var names []string
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
@@ -59,7 +59,7 @@ func (or *orphans) driftedFields(l *orphan) []string {
 		for k := i; k < len(l.info.kind.Fields); k++ {
 			form := &l.info.kind.Fields[k]
 			if _, set := l.record.Values[form.Name]; set && (k == i || form.SharesAPIName(*f)) {
-				drifted = !l.record.mayHaveSent(form.Name) && l.record.drifted(form, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, form, have)
+				drifted = !l.record.mayHaveSent(form.Name) && l.record.drifted(form, have, row) && (drifted || !applied) && !rp.lostOnlyDeleted(l, form, have)
 				applied = true
 			}
 		}
@@ -70,20 +70,20 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	return names
 }
 
-// movedFields returns the fields of an orphan that planform never applied and that somebody changed, whatever the login and the time: the
-// activities of a work item tell.
-func (or *orphans) movedFields(l *orphan) (names []string) {
+// movedFields returns the names of an orphan's fields that planform never applied and that a work item's activities show as changed, by any
+// user at any time.
+func (rp *orphans) movedFields(l *orphan) (names []string) {
 	k := resource.MustLookup(activity)
-	op, ok := or.objects.op(k, resource.List)
+	op, ok := rp.objects.op(k, resource.List)
 	if !ok || k.Parent != l.info.kind.Name || len(l.record.Values) == 0 {
 		return nil
 	}
 	read, _ := readOf(op, l.params)
-	if !or.mayRead(l, read) {
+	if !rp.mayRead(l, read) {
 		return nil
 	}
 	changed := map[string]bool{}
-	for _, row := range or.service.askOptional(read).Rows {
+	for _, row := range rp.service.askOptional(read).Rows {
 		changed[row.Text("field")] = true
 	}
 	for name := range l.record.Values {
@@ -92,22 +92,22 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		if name := activityField(f.Name); changed[name] && !l.record.mayHaveSent(f.Name) && !f.Virtual &&
-			!l.info.viaMembership(f) { // the lists of members tell about those
+			!l.info.viaMembership(f) { // memberships are checked in the lists of members
 			names, changed[name] = append(names, name), false
 		}
 	}
 	return names
 }
 
-// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read. If no list tells, somebody changed it.
-func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (told bool) {
+// lostOnlyDeleted reports the same as [comparer.lostOnlyDeleted], for an orphan. It reads the lists; if none can be read, it reports false.
+func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (told bool) {
 	gone := lost(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
 	}
-	for _, t := range or.objects.namedBy(f) {
-		for _, list := range or.listsBeside(l, t) {
-			a := or.service.askOptional(list.read)
+	for _, t := range rp.objects.namedBy(f) {
+		for _, list := range rp.listsBeside(l, t) {
+			a := rp.service.askOptional(list.read)
 			if slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }) {
 				return false
 			}
@@ -117,36 +117,36 @@ func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (t
 	return told
 }
 
-// isContent reports whether people write the field, and a new object has nothing in it.
+// isContent reports whether a field has content by people: a text, a date, or a list that is empty in a new object.
 func isContent(f *resource.Field) bool {
 	return f.Rich() || f.Type == resource.LongText || f.Type == resource.Date || f.Type == resource.RefSet && f.ParentDefault == ""
 }
 
-// zoneOf returns the time zone of the objects in the one at an address.
-func (or *orphans) zoneOf(parent resource.Address) *time.Location {
-	if i, wanted := or.objects.indexOf(parent); wanted {
-		return or.objects.currentZone(i)
+// zoneOf returns the time zone of a parent, for the dates of its contents.
+func (rp *orphans) zoneOf(parent resource.Address) *time.Location {
+	if i, wanted := rp.objects.indexOf(parent); wanted {
+		return rp.objects.currentZone(i)
 	}
-	if l := or.byAddress[parent]; l != nil {
-		return resource.Zone(or.shown(l).Text("timezone"))
+	if l := rp.byAddress[parent]; l != nil {
+		return resource.Zone(rp.shown(l).Text("timezone"))
 	}
 	return time.UTC
 }
 
-// lastChange returns who changed an orphan last, and when.
-func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
-	row := or.shown(l)
+// lastChange returns the user who changed an orphan last, and the time.
+func (rp *orphans) lastChange(l *orphan) (by string, at time.Time) {
+	row := rp.shown(l)
 	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
 	if id := cmp.Or(row.Text("updated_by"), row.Text("created_by")); id != "" {
-		by = or.nameOf(l, or.objects.kinds[people()], id)
+		by = rp.nameOf(l, rp.objects.kinds[people()], id)
 	}
 	return by, at
 }
 
-// nameOf returns the name of an object that an orphan names, or the ID if the name cannot be read.
-func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
+// nameOf returns the name of an object that an orphan refers to, or the ID if the name cannot be read.
+func (rp *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
-		for _, row := range or.service.askOptional(read).Rows {
+		for _, row := range rp.service.askOptional(read).Rows {
 			if texts := t.kind.DisplayTexts(row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
 				return texts[len(texts)-1]
 			}
@@ -155,10 +155,10 @@ func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	return id
 }
 
-// loss says what goes with an orphan.
-func (or *orphans) loss(l *orphan) *Loss {
+// loss returns the data that is lost with an orphan.
+func (rp *orphans) loss(l *orphan) *Loss {
 	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
-	row := or.shown(l)
+	row := rp.shown(l)
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		have, known := f.ObservedIn(row)
@@ -166,12 +166,12 @@ func (or *orphans) loss(l *orphan) *Loss {
 		case !known || have == "" || f.Past:
 		case f.IsRef() && f.Ref == people().Name:
 			for id := range strings.SplitSeq(have, ",") {
-				if name := or.nameOf(l, or.objects.kinds[people()], id); !slices.Contains(loss.People, name) {
+				if name := rp.nameOf(l, rp.objects.kinds[people()], id); !slices.Contains(loss.People, name) {
 					loss.People = append(loss.People, name)
 				}
 			}
 		case f.Name == l.info.kind.Progress && f.IsRef():
-			loss.Progress = or.nameOf(l, or.objects.kind(f.Ref), have)
+			loss.Progress = rp.nameOf(l, rp.objects.kind(f.Ref), have)
 		case f.Name == l.info.kind.Progress:
 			loss.Progress = have
 		case loss.Text == "" && f.Rich():
@@ -180,29 +180,29 @@ func (or *orphans) loss(l *orphan) *Loss {
 			loss.Text = diag.Truncate(strings.TrimSpace(have), lostText)
 		}
 	}
-	by, at := or.lastChange(l)
+	by, at := rp.lastChange(l)
 	if loss.ChangedBy = by; !at.IsZero() {
 		loss.ChangedAt = at.UTC().Format(time.RFC3339)
 	}
 	return loss
 }
 
-// touchedByOthers reports whether the service says that another user changed an orphan after planform last wrote it, something in it, or a
-// membership of it: the service notes such writes on the orphan, too.
-func (or *orphans) touchedByOthers(l *orphan) bool {
-	by := resource.LowerID(or.shown(l).Text("updated_by"))
-	at, err := time.Parse(time.RFC3339, or.shown(l).Text("updated_at"))
+// touchedByOthers reports whether another user changed an orphan after planform's last write of the orphan, its contents or its memberships.
+// The service updates the orphan's time of change for writes of contents and memberships, too.
+func (rp *orphans) touchedByOthers(l *orphan) bool {
+	by := resource.LowerID(rp.shown(l).Text("updated_by"))
+	at, err := time.Parse(time.RFC3339, rp.shown(l).Text("updated_at"))
 	if by == "" || err != nil || l.record.AppliedAt.IsZero() {
 		return false
 	}
-	if or.lastWrites == nil {
-		or.lastWrites = or.records.lastWrites()
+	if rp.lastWrites == nil {
+		rp.lastWrites = rp.records.lastWrites()
 	}
-	for _, last := range []time.Time{l.record.lastSent(), or.lastWrites[string(l.record.Address)], or.lastWrites[l.record.ID]} {
+	for _, last := range []time.Time{l.record.lastSent(), rp.lastWrites[string(l.record.Address)], rp.lastWrites[l.record.ID]} {
 		if !at.After(last.Add(clockSlack)) {
 			return false
 		}
 	}
-	self := or.snapshot.self(or.objects.kinds[people()])
+	self := rp.snapshot.self(rp.objects.kinds[people()])
 	return self != "" && self != by
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// notices warns of orphans that stay.
+// notices adds notices about orphans that stay.
 func (p *pruning) notices() {
 	p.warnUnrecorded()
 	if !p.in.Prune {
@@ -21,10 +21,10 @@ func (p *pruning) notices() {
 	kept, unread, unknown := 0, 0, 0
 	var going []Orphan
 	var found, archived []string
-	elsewhere := map[string]int{} // by the manifest
+	elsewhere := map[string]int{} // number of orphans by their manifest
 	for _, l := range p.orphans.list {
 		o := Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier}
-		switch l.decision { //nolint:exhaustive // of the others nothing is to be said
+		switch l.decision { //nolint:exhaustive // the others need no notice
 		case toDelete:
 			going = append(going, o)
 		case notOurs:
@@ -75,14 +75,14 @@ func (p *pruning) notices() {
 		" not deleted, since planform did not create "+them(len(found))+": "+diag.First(found, fewNames), "planform state rm ADDRESS stops tracking one")
 }
 
-// notice warns of a number of objects, if there are any.
+// notice adds a notice about n objects, if n is not 0.
 func (p *pruning) notice(code string, n int, summary, hint string) {
 	if n > 0 {
 		p.diags.notice(code, summary, hint)
 	}
 }
 
-// warnUnrecorded names the unrecorded objects. Without pruning it needs a state with which a run has ended: a new one knows nothing.
+// warnUnrecorded warns of unrecorded objects. Without pruning it does so only if the state is complete, because a new state has no records.
 func (p *pruning) warnUnrecorded() {
 	if p.in.Deletes != nil || p.in.Pull || !p.in.Prune && !p.in.Knowing {
 		return
@@ -99,14 +99,14 @@ func (p *pruning) warnUnrecorded() {
 	}
 	slices.Sort(names)
 	n, hint := len(names), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
-	if p.in.Owner != "" && !p.in.DeleteUnrecorded { // without an owner, planform deletes none of them
+	if p.in.Owner != "" && !p.in.DeleteUnrecorded { // without an owner, planform deletes no unrecorded objects
 		hint += "; --prune --delete-unrecorded deletes " + them(n)
 	}
 	p.notice("unrecorded", n, diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
 		diag.First(names, fewNames), hint)
 }
 
-// warnRenamed warns of orphans that are deleted while a similar object is created: probably the key was changed.
+// warnRenamed warns of orphans that are deleted while a similar object is created, because probably only the key was changed.
 func (p *pruning) warnRenamed(orphans []Orphan) {
 	p.findRenames(orphans)
 	for _, was := range orphans {
@@ -117,8 +117,8 @@ func (p *pruning) warnRenamed(orphans []Orphan) {
 	}
 }
 
-// findRenames notes at each orphan the object that the manifest creates in its place: one whose key, which comes from its name, differs from
-// the orphan's in a few letters, or, if the orphan is deleted, one with the same name.
+// findRenames sets RenamedTo of each orphan to a similar object that the run creates. The object's derived key differs from the orphan's in a
+// few letters, or, with pruning, both have the same name.
 func (p *pruning) findRenames(orphans []Orphan) {
 	left := map[siblings][]*Orphan{}
 	for i := range orphans {

@@ -11,55 +11,55 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// orphans holds the objects that the state knows and the manifest does not have any more, and decides which of them go. Without pruning
-// the list has only those of other owners.
+// orphans is the stage that finds objects that the state has and the manifest does not, and decides which of them the run deletes. Without
+// pruning, the list has only orphans of other owners.
 type orphans struct {
 	analysis
 
 	refs    *references
 	records *memberRecords
 	list    []*orphan // parents first
-	looks   int       // requests that tell what is in single orphans, and who uses them
+	looks   int       // number of requests that read the contents and users of single orphans
 
 	byAddress   map[resource.Address]*orphan
-	createdByUs map[serviceID]*orphan      // that planform created and nothing protects
-	keptInside  map[resource.Address]Cause // why an object stays for another one in it
-	listSizes   map[string]int             // orphans by the path of their list
+	createdByUs map[serviceID]*orphan      // orphans that planform created and that are not protected
+	keptInside  map[resource.Address]Cause // causes why objects stay for another object in them
+	listSizes   map[string]int             // number of orphans by the path of their list
 	rows        map[Read]map[string]resource.Row
 	users       map[fieldIn]map[string][]resource.Row
 	// Made when first needed:
-	named      map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	named      map[serviceID]resource.Address // objects of the manifest that name an object which it does not list
 	lastWrites map[string]time.Time           // see memberRecords.lastWrites
 }
 
-// orphan is an object that the state knows and the manifest does not have any more.
+// orphan is an object that the state has and the manifest does not have any more.
 type orphan struct {
 	record   Record
 	info     *kindInfo
 	delete   *resource.Operation // nil = not offered
-	parent   *orphan             // the object that it lives in, if that is an orphan too
-	depth    int                 // number of orphans that it lives in
+	parent   *orphan             // its parent, if that is an orphan too
+	depth    int                 // number of orphans above it
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	row      resource.Row        // nil = not read
 	decision decision
-	cause    Cause          // why it stays, if it is blocked
+	cause    Cause          // the cause why it stays, if it is blocked
 	owner    resource.Owner // its other owner, if others is set
-	others   bool           // another owner has it, as far as was read
-	looked   bool           // the service is asked for it even if it stays: it may be gone, or another owner's
-	unread   bool           // what others have in it was not read: there would be too many requests
+	others   bool           // a row that was read shows that another owner has it
+	looked   bool           // it is read even if it stays, because it may be gone or belong to another owner
+	unread   bool           // its contents or users were not read, because that takes too many requests
 	contents []Content
 	guards   []Guard
 	loss     *Loss
-	despite  []string // why it would stay, were it not for DeleteChanged
+	despite  []string // the reasons for which it would stay without DeleteChanged
 	step     *Step
 }
 
 func (o *orphan) id() serviceID { return serviceID{o.info.kind.Name, o.record.ID} }
 
-// goes reports whether an orphan is deleted, by itself or with its parent.
+// goes reports whether the run deletes an orphan, by itself or with its parent.
 func (o *orphan) goes() bool { return o.decision == toDelete || o.decision == deleteWithParent }
 
-// keeps returns the cause that another orphan stays with this one, if this one stays.
+// keeps returns the cause why another orphan stays with this one, if this one stays.
 func (o *orphan) keeps(text string) Cause {
 	switch {
 	case o.decision == leftArchived, o.decision == blocked && o.cause.Code == OfOthers:
@@ -70,31 +70,32 @@ func (o *orphan) keeps(text string) Cause {
 	return Cause{}
 }
 
-// hold keeps an orphan for a cause, unless the run deletes also what others changed or use. A cause that counts in such a run, too,
-// replaces one that does not.
-func (or *orphans) hold(l *orphan, c Cause) {
+// hold blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
+// replaces it.
+func (rp *orphans) hold(l *orphan, c Cause) {
 	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
 	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
-	case c.Code != OfOthers || !or.in.DeleteChanged:
+	case c.Code != OfOthers || !rp.in.DeleteChanged:
 		l.decision, l.cause = blocked, c
 	case !slices.Contains(l.despite, c.Text):
 		l.despite = append(l.despite, c.Text)
 	}
 }
 
-// holdFor keeps an orphan for the first of some reasons that gives a cause. The other reasons are not looked at then.
-func (or *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
+// holdFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
+// the other reasons are not called.
+func (rp *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	for _, reason := range reasons {
 		if l.decision != toDelete && l.decision != undecided {
 			return
 		}
 		for _, c := range reason(l) {
-			or.hold(l, c)
+			rp.hold(l, c)
 		}
 	}
 }
 
-// count notes how many objects an orphan has.
+// count records the number of objects of one sort that an orphan has.
 func (o *orphan) count(noun string, where Where, n int) {
 	at := slices.IndexFunc(o.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
 	switch {
@@ -105,7 +106,7 @@ func (o *orphan) count(noun string, where Where, n int) {
 	}
 }
 
-// references returns the IDs that an object's fields name, as the service shows them, else as they were applied.
+// references returns the IDs in an object's reference fields, in the last applied values and in the row.
 func (o *orphan) references(row resource.Row) []string {
 	var ids []string
 	for i := range o.info.refs {
@@ -119,7 +120,7 @@ func (o *orphan) references(row resource.Row) []string {
 	return ids
 }
 
-// decision names the fate of an orphan.
+// decision is the decision about an orphan.
 type decision int8
 
 const (
@@ -130,64 +131,64 @@ const (
 	toDelete                  // it is deleted
 	deleteWithParent          // the service deletes it with its parent
 	vanished                  // the service does not show it any more
-	aliased                   // another address has it by now
-	leftInParent              // its parent stays for what others did, and it stays there
+	aliased                   // it is tracked under another address
+	leftInParent              // its parent stays because of others, and so does it
 	leftArchived              // it, or an ancestor, is archived or a draft
 	blocked                   // something prevents the deletion, see cause
 )
 
-// isOrphan reports whether an object goes if the manifest does not have it.
+// isOrphan reports whether an object of the state may be pruned if the manifest does not have it.
 func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
 }
 
-// findOrphans decides what becomes of the objects that the state knows and the manifest does not have any more.
+// findOrphans finds the orphans, and decides about each.
 func findOrphans(refs *references, records *memberRecords) *orphans {
-	or := &orphans{
+	rp := &orphans{
 		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		keptInside: map[resource.Address]Cause{}, listSizes: map[string]int{}, rows: map[Read]map[string]resource.Row{},
 		users: map[fieldIn]map[string][]resource.Row{},
 	}
-	for _, address := range slices.Sorted(maps.Keys(or.in.Prior)) {
-		_, wanted := or.objects.indexOf(address)
+	for _, address := range slices.Sorted(maps.Keys(rp.in.Prior)) {
+		_, wanted := rp.objects.indexOf(address)
 		switch {
-		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && or.in.Deletes == nil: // no manifest ever had it
-		case !or.in.targeted(address):
-			or.keepParents(address, refused(string(address)+" in it "+or.in.untargeted()))
+		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && rp.in.Deletes == nil: // a manifest cannot have objects of the kind
+		case !rp.in.targeted(address):
+			rp.keepParents(address, refused(string(address)+" in it "+rp.in.untargeted()))
 		default:
-			or.add(or.in.Prior[address])
+			rp.add(rp.in.Prior[address])
 		}
 	}
-	or.findMarked()
-	slices.SortFunc(or.list, func(a, b *orphan) int {
+	rp.findMarked()
+	slices.SortFunc(rp.list, func(a, b *orphan) int {
 		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
-	for _, l := range or.list {
-		or.locate(l)
-		or.leaveToOwner(l)
+	for _, l := range rp.list {
+		rp.locate(l)
+		rp.leaveToOwner(l)
 	}
-	if !or.in.Prune { // the rest stays as it is
-		or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l.decision != otherOwner })
-		return or
+	if !rp.in.Prune { // all other orphans stay
+		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
+		return rp
 	}
-	or.countLooks()
-	for _, level := range or.levels() {
-		or.service.each(len(level), func(i int) { or.decide(level[i]) })
+	rp.countLooks()
+	for _, level := range rp.levels() {
+		rp.service.each(len(level), func(i int) { rp.decide(level[i]) })
 	}
-	for or.keepAncestors(); or.keepUsed(); {
-		or.keepAncestors()
+	for rp.keepAncestors(); rp.keepUsed(); {
+		rp.keepAncestors()
 	}
-	for _, l := range or.list {
+	for _, l := range rp.list {
 		if l.decision == toDelete {
-			l.loss = or.loss(l)
+			l.loss = rp.loss(l)
 		}
 	}
-	return or
+	return rp
 }
 
-// levels groups the orphans by the number of orphans that they are in, outermost first.
-func (or *orphans) levels() (levels [][]*orphan) {
-	for _, l := range or.list {
+// levels groups the orphans by the number of orphans above them, outermost first.
+func (rp *orphans) levels() (levels [][]*orphan) {
+	for _, l := range rp.list {
 		if l.depth == len(levels) {
 			levels = append(levels, nil)
 		}
@@ -196,11 +197,11 @@ func (or *orphans) levels() (levels [][]*orphan) {
 	return levels
 }
 
-// add adds a record to the orphans, with the ID of what its create made, if the answer to the create was lost.
-func (or *orphans) add(r Record) {
-	l := &orphan{info: or.objects.kind(r.Address.Kind())}
-	if or.in.Prune {
-		if id, lost := or.snapshot.lostCreate(&r, or.refs.paramsIn(r.Address.Parent())); lost && id == "" {
+// add adds a record to the orphans. If the answer to the record's create was lost, it looks up the ID of the object.
+func (rp *orphans) add(r Record) {
+	l := &orphan{info: rp.objects.kind(r.Address.Kind())}
+	if rp.in.Prune {
+		if id, lost := rp.snapshot.lostCreate(&r, rp.refs.paramsIn(r.Address.Parent())); lost && id == "" {
 			l.decision = vanished
 		} else if lost {
 			r.ID, r.CreatedByUs = id, true
@@ -208,53 +209,53 @@ func (or *orphans) add(r Record) {
 	}
 	l.record, l.looked = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
-	or.byAddress[r.Address] = l
-	or.list = append(or.list, l)
-	if r.CreatedByUs && !r.Protect && or.in.sourceGone(&r) {
-		or.createdByUs[l.id()] = l
+	rp.byAddress[r.Address] = l
+	rp.list = append(rp.list, l)
+	if r.CreatedByUs && !r.Protect && rp.in.sourceGone(&r) {
+		rp.createdByUs[l.id()] = l
 	}
 }
 
-// byItsMark stands for the manifest of an object if only its mark tells that a manifest had it.
+// byItsMark is the source of an object without a record: only its mark shows that a manifest had it.
 const byItsMark = "its mark"
 
-// findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
-func (or *orphans) findMarked() {
-	if or.in.Owner == "" || !or.in.Prune {
+// findMarked adds the unrecorded objects to the orphans, if the manifest has an owner. A mark without an owner may belong to another manifest.
+func (rp *orphans) findMarked() {
+	if rp.in.Owner == "" || !rp.in.Prune {
 		return
 	}
-	for _, r := range or.unrecorded() {
-		known := or.byAddress[r.Address]
-		if (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
-			or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
-			or.add(r)
+	for _, r := range rp.unrecorded() {
+		known := rp.byAddress[r.Address]
+		if (known == nil || known.record.ID == "") && rp.in.targeted(r.Address) {
+			rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l == known })
+			rp.add(r)
 		}
 	}
 }
 
-// unrecorded returns the objects in the lists that were read that bear the mark of the manifest's owner, while neither the manifest nor
-// the state has them.
-func (or *orphans) unrecorded() (found []Record) {
-	for at, l := range or.snapshot.listings {
+// unrecorded returns objects with the mark of the manifest's owner that neither the manifest nor the state has. It searches only the lists that
+// were read.
+func (rp *orphans) unrecorded() (found []Record) {
+	for at, l := range rp.snapshot.listings {
 		if l.presence != exists || !at.kind.externalIDs {
 			continue
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			_, wanted := or.objects.owners[id]
-			if owner, marked := row.Owner(); !marked || owner != or.in.Owner || wanted || len(or.objects.addressesOf(id)) > 0 {
+			_, wanted := rp.objects.owners[id]
+			if owner, marked := row.Owner(); !marked || owner != rp.in.Owner || wanted || len(rp.objects.addressesOf(id)) > 0 {
 				continue
 			}
-			if _, other := or.ownerOver(at.kind, or.objects.params(at.parent), row); other {
+			if _, other := rp.ownerOver(at.kind, rp.objects.params(at.parent), row); other {
 				continue
 			}
 			r := Record{
-				Address: or.markedAs(at, row), ID: row.ID(), Identifier: or.objects.readableID(at.kind.kind, at.parent, row),
+				Address: rp.markedAs(at, row), ID: row.ID(), Identifier: rp.objects.readableID(at.kind.kind, at.parent, row),
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
-			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
-			recorded, known := or.in.Prior[r.Address]
-			if _, again := or.objects.indexOf(r.Address); !again && !(known && recorded.ID == "" && len(recorded.Sources) > 0) { // else it is there twice
+			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // changes by others since then count
+			recorded, known := rp.in.Prior[r.Address]
+			if _, again := rp.objects.indexOf(r.Address); !again && !(known && recorded.ID == "" && len(recorded.Sources) > 0) { // else the address is in use
 				found = append(found, r)
 			}
 		}
@@ -262,24 +263,24 @@ func (or *orphans) unrecorded() (found []Record) {
 	return found
 }
 
-// markedAs returns the address under which an object was made, or one with its ID if the mark does not tell.
-func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
+// markedAs returns the address in an object's mark, or an address with its ID if the mark has another kind or parent.
+func (rp *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	parent := resource.Address("")
 	if at.parent != noObject {
-		parent = or.in.Desired[at.parent].Address
+		parent = rp.in.Desired[at.parent].Address
 	}
-	was, _ := strings.CutPrefix(row.Text("external_id"), or.in.Workspace+"/")
+	was, _ := strings.CutPrefix(row.Text("external_id"), rp.in.Workspace+"/")
 	if a := resource.Address(was); a.IsObject() && a.Kind() == at.kind.kind.Name && a.Parent() == parent {
 		return a
 	}
 	return addressIn(parent, at.kind.kind, row.ID())
 }
 
-// ownerOver returns the other owner whose mark is on a record, or on one that the record is below.
-func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
-	field, rows := parentField(t.kind), or.listed(t, params)
-	for n := 0; row != nil && n <= len(rows); n++ { // more if they are below each other
-		if owner, ok = or.in.otherOwner(row, true); ok || field == nil {
+// ownerOver returns the other owner whose mark is on a row, or on an ancestor of the row's own kind.
+func (rp *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
+	field, rows := parentField(t.kind), rp.listed(t, params)
+	for n := 0; row != nil && n <= len(rows); n++ { // n limits the loop if the parents form a cycle
+		if owner, ok = rp.in.otherOwner(row, true); ok || field == nil {
 			return owner, ok
 		}
 		up, _ := field.ObservedIn(row)
@@ -288,67 +289,67 @@ func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource
 	return "", false
 }
 
-// leaveToOwner leaves an orphan to another owner if that owner's mark is on the orphan, on its parent or on an object above it. Only rows
-// that were read count.
-func (or *orphans) leaveToOwner(l *orphan) {
-	row := or.shown(l)
-	l.owner, l.others = or.ownerOver(l.info, l.params, row)
-	switch i, wanted := or.objects.indexOf(l.record.Address.Parent()); {
+// leaveToOwner leaves an orphan to another owner if a row that was read shows that owner's mark on the orphan, its parent or an object above
+// it.
+func (rp *orphans) leaveToOwner(l *orphan) {
+	row := rp.shown(l)
+	l.owner, l.others = rp.ownerOver(l.info, l.params, row)
+	switch i, wanted := rp.objects.indexOf(l.record.Address.Parent()); {
 	case l.parent != nil && l.parent.others:
 		l.owner, l.others = l.parent.owner, true
-	case wanted && or.objects.inForeign(l.info, i, row):
-		l.owner, l.others = or.objects.ownerOf(i)
+	case wanted && rp.objects.inForeign(l.info, i, row):
+		l.owner, l.others = rp.objects.ownerOf(i)
 	}
 	switch {
-	case !l.others, l.decision == aliased, l.decision == vanished, !or.in.sourceGone(&l.record):
-	case or.in.Deletes != nil && (l.parent == nil || !l.parent.others):
+	case !l.others, l.decision == aliased, l.decision == vanished, !rp.in.sourceGone(&l.record):
+	case rp.in.Deletes != nil && (l.parent == nil || !l.parent.others):
 		l.decision, l.cause = blocked, refused("it belongs to "+l.owner.String())
 	default:
 		l.decision = otherOwner
 	}
 }
 
-// isOthers reports whether another owner has the object at an address, as far as is known.
-func (or *orphans) isOthers(a resource.Address) bool {
-	i, wanted := or.objects.indexOf(a)
-	l := or.byAddress[a]
-	return wanted && or.objects.states[i].foreign || l != nil && l.others
+// isOthers reports whether another owner is known to have the object at an address.
+func (rp *orphans) isOthers(a resource.Address) bool {
+	i, wanted := rp.objects.indexOf(a)
+	l := rp.byAddress[a]
+	return wanted && rp.objects.states[i].foreign || l != nil && l.others
 }
 
-// declaresOther reports whether another owner has the object that declares a membership: the member, or else the container.
-func (or *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
+// declaresOther reports whether another owner has the object that declares a membership, which is the member or the container.
+func (rp *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
 	if m.On == m.Container {
-		return or.isOthers(container)
+		return rp.isOthers(container)
 	}
-	return or.isOthers(or.objects.addressOf(serviceID{m.Member, member}))
+	return rp.isOthers(rp.objects.addressOf(serviceID{m.Member, member}))
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
-func (or *orphans) hasVanished(a resource.Address) bool {
+func (rp *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if l := or.byAddress[a]; l != nil && l.decision == vanished {
+		if l := rp.byAddress[a]; l != nil && l.decision == vanished {
 			return true
 		}
 	}
 	return false
 }
 
-// keepParents keeps the objects that an object lives in from being deleted with it. The first cause counts, but for one that a run does not
-// heed which deletes also what others use.
-func (or *orphans) keepParents(a resource.Address, c Cause) {
+// keepParents records a cause why the parents of an object stay. The first cause counts, but a cause of another code replaces one of the code
+// OfOthers, which DeleteChanged ignores.
+func (rp *orphans) keepParents(a resource.Address, c Cause) {
 	for a = a.Parent(); a != ""; a = a.Parent() {
-		was := or.keptInside[a]
-		if c.Code == OfOthers && or.in.DeleteChanged || was.exists() && (was.Code != OfOthers || c.Code == OfOthers) {
+		was := rp.keptInside[a]
+		if c.Code == OfOthers && rp.in.DeleteChanged || was.exists() && (was.Code != OfOthers || c.Code == OfOthers) {
 			return
 		}
-		or.keptInside[a] = c
+		rp.keptInside[a] = c
 	}
 }
 
-// locate finds out where an orphan is, and decides about it as far as the state tells.
-func (or *orphans) locate(l *orphan) {
+// locate sets the parent and the path parameters of an orphan, and makes the decisions that need only the state.
+func (rp *orphans) locate(l *orphan) {
 	r, k, inside := &l.record, l.info.kind, Cause{}
-	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
+	l.parent, l.params = rp.byAddress[r.Address.Parent()], rp.refs.paramsIn(r.Address.Parent())
 	if l.params != nil {
 		l.params[k.Param] = r.ID
 	}
@@ -356,69 +357,69 @@ func (or *orphans) locate(l *orphan) {
 		l.parent.looked, l.depth = true, l.parent.depth+1
 	}
 	if r, ok := l.info.listRead(l.params); ok {
-		or.listSizes[r.Path]++
+		rp.listSizes[r.Path]++
 	}
-	_, wanted := or.objects.owners[l.id()]
-	switch other := or.in.otherSource(r); {
+	_, wanted := rp.objects.owners[l.id()]
+	switch other := rp.in.otherSource(r); {
 	case other != "":
 		l.decision, inside = otherSource, refused(string(r.Address)+" in it comes from "+other+", which is not part of this run")
 	case l.decision == vanished:
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
-		if len(k.Predefined) == 0 && !k.Singleton { // each has some of those, whoever made it
+		if len(k.Predefined) == 0 && !k.Singleton { // every parent has predefined objects and singletons
 			inside = ofOthers("planform did not create " + string(r.Address) + " in it")
 		}
-	case wanted || len(or.objects.addressesOf(l.id())) > 1:
+	case wanted || len(rp.objects.addressesOf(l.id())) > 1:
 		l.decision = aliased
-	case !or.in.sourceGone(r):
+	case !rp.in.sourceGone(r):
 		l.decision, inside = otherSource, refused("the state file does not say which manifest had "+string(r.Address)+" in it")
 	case r.Protect:
 		l.decision = blocked
-	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
+	case !rp.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
 		l.decision, l.cause = blocked, refused("the state does not know it: nobody can tell whether it was protected")
 	}
 	if r.Protect {
 		inside = refused(string(r.Address) + " in it is protected")
 	}
 	if inside.exists() {
-		or.keepParents(r.Address, inside)
+		rp.keepParents(r.Address, inside)
 	}
 }
 
-// decide works out what becomes of an orphan. The first check that keeps it ends the work.
-func (or *orphans) decide(l *orphan) {
+// decide decides about an orphan. The first check that decides ends the work.
+func (rp *orphans) decide(l *orphan) {
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
 		l.decision = vanished
 		return
 	case l.decision != undecided:
-		or.confirmKept(l)
+		rp.confirmKept(l)
 		return
 	}
-	for _, check := range []func(*orphan) (decision, Cause){or.withParent, or.place, or.presence} {
+	for _, check := range []func(*orphan) (decision, Cause){rp.withParent, rp.place, rp.presence} {
 		if l.decision == undecided {
 			l.decision, l.cause = check(l)
 		}
 	}
 	if l.decision == toDelete {
-		or.leaveToOwner(l)
-		or.holdFor(l, or.changedByOthers, or.foreignBelow, or.foreignContents, or.unlistedContents, or.managedElsewhere)
+		rp.leaveToOwner(l)
+		rp.holdFor(l, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 	}
 }
 
-// confirmKept checks whether an orphan that stays still exists, and still has no other owner. Its children depend on both.
-func (or *orphans) confirmKept(l *orphan) {
+// confirmKept checks whether an orphan that stays still exists, and whether another owner has it. Decisions about its children depend on both.
+func (rp *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
-	if found, _ := or.presence(l); found == vanished {
+	if found, _ := rp.presence(l); found == vanished {
 		l.decision = vanished
 	}
-	or.leaveToOwner(l)
+	rp.leaveToOwner(l)
 }
 
-// withParent decides about an orphan by the decision about its parent, if that is an orphan, too.
-func (or *orphans) withParent(l *orphan) (decision, Cause) {
+// withParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
+func (rp *orphans) withParent(l *orphan) (decision, Cause) {
 	p := l.parent
 	switch {
 	case p == nil:
@@ -434,15 +435,15 @@ func (or *orphans) withParent(l *orphan) (decision, Cause) {
 	return undecided, Cause{}
 }
 
-// place blocks an orphan that cannot be found, that is in a hidden object, that something in it keeps, or that the API cannot delete.
-func (or *orphans) place(l *orphan) (decision, Cause) {
+// place decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
+func (rp *orphans) place(l *orphan) (decision, Cause) {
 	parent := l.record.Address.Parent()
-	i, wanted := or.objects.indexOf(parent)
-	switch inside := or.keptInside[l.record.Address]; {
-	case or.objects.isHidden(parent):
+	i, wanted := rp.objects.indexOf(parent)
+	switch inside := rp.keptInside[l.record.Address]; {
+	case rp.objects.isHidden(parent):
 		return leftArchived, Cause{}
-	case l.params == nil && wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
-		return vanished, Cause{} // with its parent
+	case l.params == nil && wanted && (rp.objects.states[i].presence == absent || rp.objects.states[i].replaced):
+		return vanished, Cause{} // its parent is gone
 	case l.params == nil:
 		return blocked, refused("the ID of " + string(parent) + " is not known")
 	case inside.exists():
@@ -454,56 +455,56 @@ func (or *orphans) place(l *orphan) (decision, Cause) {
 	return undecided, Cause{}
 }
 
-// managedElsewhere returns the cause that the service refuses to delete an orphan, since the workspace manages such objects elsewhere.
-func (or *orphans) managedElsewhere(l *orphan) []Cause {
-	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
+// managedElsewhere returns a cause if the service refuses to delete an orphan because the workspace manages its kind on another level.
+func (rp *orphans) managedElsewhere(l *orphan) []Cause {
+	if who, _ := rp.snapshot.managedElsewhere(l.info.kind); who != "" {
 		return []Cause{refused("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())}
 	}
 	return nil
 }
 
-// keepAncestors keeps orphans that have one below them which stays: the service deletes sub-items with an item.
-func (or *orphans) keepAncestors() {
-	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
+// keepAncestors blocks orphans that have a descendant of their own kind which stays, because the service deletes sub-items with an item.
+func (rp *orphans) keepAncestors() {
+	for kept := slices.Clone(rp.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
 		if l.decision != blocked && l.decision != leftArchived || field == nil {
 			continue
 		}
-		up, _ := field.ObservedIn(or.shown(l))
-		if parent := or.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
-			if or.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
+		up, _ := field.ObservedIn(rp.shown(l))
+		if parent := rp.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
+			if rp.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
 				kept = append(kept, parent)
-				or.decideInside(parent)
+				rp.decideInside(parent)
 			}
 		}
 	}
 }
 
-// keepUsed keeps orphans that objects of others or of the manifest use. It reports whether any decision changed.
-func (or *orphans) keepUsed() (changed bool) {
-	or.service.each(len(or.list), func(i int) {
-		l := or.list[i]
+// keepUsed blocks orphans that objects of the manifest or of others use. It reports whether any decision changed.
+func (rp *orphans) keepUsed() (changed bool) {
+	rp.service.each(len(rp.list), func(i int) {
+		l := rp.list[i]
 		if l.decision != toDelete {
 			return
 		}
-		or.holdFor(l, or.namedInManifest, or.namedInFields, or.foreignMembers, or.foreignContainers, or.foreignRelations, or.unlistedUsers,
-			or.notLookedAt)
+		rp.holdFor(l, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.foreignRelations, rp.unlistedUsers,
+			rp.notLookedAt)
 		if l.decision != toDelete {
-			or.decideInside(l)
+			rp.decideInside(l)
 			changed = true
 		}
 	})
 	return changed
 }
 
-// decideInside decides about what was to be deleted with an orphan that stays.
-func (or *orphans) decideInside(parent *orphan) {
-	for _, l := range or.list { // parents first
+// decideInside decides again about the contents of an orphan that stays, because they are no longer deleted with it.
+func (rp *orphans) decideInside(parent *orphan) {
+	for _, l := range rp.list { // parents first
 		if l.parent == parent && l.decision == deleteWithParent {
 			l.decision = undecided
-			if or.decide(l); l.decision != deleteWithParent {
-				or.decideInside(l)
+			if rp.decide(l); l.decision != deleteWithParent {
+				rp.decideInside(l)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// pruning plans the deletions, and reports what stays.
+// pruning is the stage that plans the deletions, and reports the orphans that stay.
 type pruning struct {
 	analysis
 
@@ -34,7 +34,7 @@ func (p *pruning) namesIn(l *orphan) map[string]string {
 	return names
 }
 
-// deletions returns the steps that delete orphans. They come after all other steps, and each after the steps about what refers to its object.
+// deletions returns the steps that delete orphans. They come after all other steps; each needs the steps of objects that refer to its orphan.
 func (p *pruning) deletions() (steps []*Step) {
 	going := map[string]*orphan{}
 	for _, l := range p.orphans.list {
@@ -83,7 +83,7 @@ func (p *pruning) deletions() (steps []*Step) {
 			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: p.namesIn(l)})
 			step.Operation, step.needs = l.delete, before[l]
 			for _, other := range namedBy[l] {
-				if other.step != nil { // else they name each other
+				if other.step != nil { // nil if the orphans refer to each other
 					step.needs = append(step.needs, other.step)
 				}
 			}

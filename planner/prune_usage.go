@@ -11,37 +11,38 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// maxLooks limits the requests that tell what is in the objects to be deleted, and who uses them: four minutes of the usual quota.
+// maxLooks limits the requests that read the contents and users of orphans to four minutes of the usual quota.
 const maxLooks = 4 * maxSingleReads
 
-// countLooks counts the requests that tell what is in single orphans, and who uses them. Lists that show all of a project cost little.
-func (or *orphans) countLooks() {
+// countLooks counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
+func (rp *orphans) countLooks() {
 	overviews := map[string]bool{}
-	for _, l := range or.list {
+	for _, l := range rp.list {
 		if l.decision != undecided {
 			continue
 		}
 		if l.info.parent != nil {
-			or.looks += len(resource.Children(l.info.kind.Name))
+			rp.looks += len(resource.Children(l.info.kind.Name))
 		}
 		if l.parent != nil && l.parent.decision == undecided {
-			continue // its parent is asked
+			continue // the parent is checked instead
 		}
-		or.looks += min(1, len(l.info.relations()))
+		rp.looks += min(1, len(l.info.relations()))
 		for _, k := range l.info.membershipsInside() {
-			if _, ok := k.Op(resource.ListOverview, or.in.API); ok {
+			if _, ok := k.Op(resource.ListOverview, rp.in.API); ok {
 				overviews[k.Name+" "+string(l.record.Address.Parent())] = true
 			} else {
-				or.looks++
+				rp.looks++
 			}
 		}
 	}
-	or.looks += len(overviews)
+	rp.looks += len(overviews)
 }
 
-// mayRead reports whether a read about one orphan is answered already, or is one of few enough.
-func (or *orphans) mayRead(l *orphan, read Read) bool {
-	if _, have := or.in.Observed[read]; have || or.looks <= maxLooks || or.in.RefreshAll {
+// mayRead reports whether a read about one orphan has an answer already, or there are few enough such reads. Otherwise it marks the orphan as
+// unread.
+func (rp *orphans) mayRead(l *orphan, read Read) bool {
+	if _, have := rp.in.Observed[read]; have || rp.looks <= maxLooks || rp.in.RefreshAll {
 		return true
 	}
 	l.unread = true
@@ -54,60 +55,60 @@ type fieldIn struct {
 	field *resource.Field
 }
 
-// usedBy returns the rows of a list by the IDs that a field of theirs names.
-func (or *orphans) usedBy(at fieldIn) map[string][]resource.Row {
-	users, have := or.users[at]
+// usedBy returns the rows of a list by the IDs in one of their fields.
+func (rp *orphans) usedBy(at fieldIn) map[string][]resource.Row {
+	users, have := rp.users[at]
 	if have {
 		return users
 	}
 	users = map[string][]resource.Row{}
-	for _, row := range byID(or.service.ask(at.list).Rows) {
+	for _, row := range byID(rp.service.ask(at.list).Rows) {
 		ids, _ := at.field.ObservedIn(row)
 		for id := range strings.SplitSeq(ids, ",") {
 			users[id] = append(users[id], row)
 		}
 	}
-	or.users[at] = users
+	rp.users[at] = users
 	return users
 }
 
-// namedInManifest returns the cause that the manifest names an orphan by its name or ID.
-func (or *orphans) namedInManifest(l *orphan) []Cause {
-	if or.named == nil {
-		or.named = map[serviceID]resource.Address{}
-		for _, n := range or.objects.uses {
+// namedInManifest returns a cause if the manifest refers to an orphan by its name or ID.
+func (rp *orphans) namedInManifest(l *orphan) []Cause {
+	if rp.named == nil {
+		rp.named = map[serviceID]resource.Address{}
+		for _, n := range rp.objects.uses {
 			for j := range n.value.Refs {
-				if at, id, ok := or.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
+				if at, id, ok := rp.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
 					key := serviceID{n.field.to.kind.Name, id}
-					or.named[key] = cmp.Or(or.named[key], or.in.Desired[n.by].Address)
+					rp.named[key] = cmp.Or(rp.named[key], rp.in.Desired[n.by].Address)
 				}
 			}
 		}
 	}
-	if by := or.named[l.id()]; by != "" {
+	if by := rp.named[l.id()]; by != "" {
 		return []Cause{refused(string(by) + " still refers to it")}
 	}
 	return nil
 }
 
-// namedInFields returns the causes that objects which stay name an orphan in a field that planform did not set. If the field cannot be
-// empty, it does not matter who set it: the service refuses the deletion.
-func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
-	for _, u := range l.info.referrers(or.objects.kinds) {
+// namedInFields returns a cause for each field by which objects that stay refer to an orphan, if planform did not set the field. If the field
+// cannot be empty, it returns a cause in any case, because the service refuses the deletion.
+func (rp *orphans) namedInFields(l *orphan) (causes []Cause) {
+	for _, u := range l.info.referrers(rp.objects.kinds) {
 		shown, path := u.kind.kind, u.field.Path()
 		if shown.Parent != l.info.kind.NamedWithin() {
 			shown, path = u.kind.parent.kind, shown.Section+"."+path
 		}
 		var by []string
-		for _, list := range or.listsBeside(l, u.kind) {
-			for _, row := range or.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
-				if !or.keepsUsing(u, row.ID(), l.record.ID) {
+		for _, list := range rp.listsBeside(l, u.kind) {
+			for _, row := range rp.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
+				if !rp.keepsUsing(u, row.ID(), l.record.ID) {
 					continue
 				}
 				if list.in != nil {
 					row = list.in
 				}
-				by = append(by, or.displayName(shown, l.record.Address.Parent(), row))
+				by = append(by, rp.displayName(shown, l.record.Address.Parent(), row))
 			}
 		}
 		l.count(shown.Noun(), Using, len(by))
@@ -116,8 +117,8 @@ func (or *orphans) namedInFields(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// refersToIt returns the cause that objects of a kind refer to an orphan, if there are some. refuses is set if the service refuses to delete
-// what they refer to.
+// refersToIt returns a cause if objects of a kind refer to an orphan. refuses is set if the service refuses to delete an object that they refer
+// to.
 func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Cause {
 	if len(by) == 0 {
 		return nil
@@ -129,14 +130,14 @@ func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Caus
 	return []Cause{ofOthers(text)}
 }
 
-// listBeside is a list of objects beside an orphan, or in an object beside it, such as the states of a workflow.
+// listBeside is a list of an orphan's siblings of another kind, or of the contents of such a sibling, such as the states of a workflow.
 type listBeside struct {
 	read Read
-	in   resource.Row // nil = the objects are beside the orphan themselves
+	in   resource.Row // the sibling that has the list; nil = the list has the siblings themselves
 }
 
-// listsBeside returns the lists of the objects of a kind that can refer to an orphan, or that it can refer to.
-func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
+// listsBeside returns the lists with the objects of a kind that can refer to an orphan, or that the orphan can refer to.
+func (rp *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if read, ok := k.listRead(l.params); ok {
 		return []listBeside{{read, nil}}
 	}
@@ -147,7 +148,7 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if !ok {
 		return nil
 	}
-	for _, row := range byID(or.service.ask(outer).Rows) {
+	for _, row := range byID(rp.service.ask(outer).Rows) {
 		params := maps.Clone(l.params)
 		params[k.parent.kind.Param] = row.ID()
 		if read, ok := k.listRead(params); ok {
@@ -157,41 +158,41 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	return lists
 }
 
-// keepsUsing reports whether an object will still name an orphan after this run, and planform did not set the field so.
-func (or *orphans) keepsUsing(u referrer, id, target string) bool {
+// keepsUsing reports whether an object will still refer to an orphan after this run, and planform did not set the reference.
+func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
-	if or.isDeleted(key) {
+	if rp.isDeleted(key) {
 		return false
 	}
-	if i, wanted := or.objects.owners[key]; wanted && !or.objects.states[i].foreign {
-		if _, managed := or.in.Desired[i].Value(u.field.Name); managed {
-			return false // it names another one soon
+	if i, wanted := rp.objects.owners[key]; wanted && !rp.objects.states[i].foreign {
+		if _, managed := rp.in.Desired[i].Value(u.field.Name); managed {
+			return false // the run sets the field to another object
 		}
 	}
-	return u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) ||
-		!slices.ContainsFunc(or.objects.addressesOf(key), func(a resource.Address) bool {
-			applied, ok := or.in.Prior[a].Values[u.field.Name]
+	return u.field.NeverEmpty() || rp.isOthers(rp.objects.addressOf(key)) ||
+		!slices.ContainsFunc(rp.objects.addressesOf(key), func(a resource.Address) bool {
+			applied, ok := rp.in.Prior[a].Values[u.field.Name]
 			return ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target))
 		})
 }
 
-// isDeleted reports whether an object of the service is an orphan that goes in this run, or is gone.
-func (or *orphans) isDeleted(id serviceID) bool {
-	l := or.createdByUs[id]
+// isDeleted reports whether an object of the service is an orphan that this run deletes, or that is gone.
+func (rp *orphans) isDeleted(id serviceID) bool {
+	l := rp.createdByUs[id]
 	return l != nil && (l.goes() || l.decision == vanished)
 }
 
-// foreignMembers returns the causes that an orphan has members which planform did not add.
-func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
+// foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
+func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
 	for _, k := range l.info.membershipsInside() {
 		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
-		read, ok := or.objects.membersRead(k, l.params)
-		if !ok || !or.mayRead(l, read) {
+		read, ok := rp.objects.membersRead(k, l.params)
+		if !ok || !rp.mayRead(l, read) {
 			continue
 		}
-		list, added := listMembers(or.analysis, k, l.params), or.addedTo(l.record.Address, m)
-		by, staying := or.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
+		list, added := listMembers(rp.analysis, k, l.params), rp.addedTo(l.record.Address, m)
+		by, staying := rp.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
 		l.count(member.Noun(), MemberOf, staying)
 		if len(by) > 0 {
 			causes = append(causes, ofOthers(countOf(len(by), member)+" added by others "+are(len(by))+" in it: "+diag.First(by, fewNames)))
@@ -204,55 +205,55 @@ func (or *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// membersNot returns the names of the members in a list that planform did not add, without members that go in this run. It also counts the
-// members that stay.
-func (or *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
+// membersNot returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
+// that this run deletes.
+func (rp *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
 	for _, id := range list.ids() {
-		if or.isDeleted(serviceID{k.Membership.Member, id}) {
+		if rp.isDeleted(serviceID{k.Membership.Member, id}) {
 			continue
 		}
 		if staying++; !byUs(id) {
-			names = append(names, or.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
+			names = append(names, rp.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
 		}
 	}
 	slices.Sort(names)
 	return names, staying
 }
 
-// addedTo returns the members that planform added to a container, without those whose membership another owner declares.
-func (or *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
-	return slices.DeleteFunc(or.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
-		return id == "" || or.declaresOther(m, container, id)
+// addedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
+func (rp *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
+	return slices.DeleteFunc(rp.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
+		return id == "" || rp.declaresOther(m, container, id)
 	})
 }
 
-// addedByUs reports whether planform added a member to a container, as far as is known.
-func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(or.addedTo(a, m), member) })
+// addedByUs reports whether planform added a member to a container, according to the state.
+func (rp *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
+	return slices.ContainsFunc(rp.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(rp.addedTo(a, m), member) })
 }
 
-// foreignContainers returns the causes that containers which stay have an orphan that planform did not put there.
-func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
+// foreignContainers returns a cause for each kind of containers that have an orphan as a member, if they stay and planform did not add it.
+func (rp *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	for _, k := range l.info.membershipsAround() {
-		t := or.objects.kind(k.Membership.Container)
-		read, listed := t.listRead(map[string]string{"workspace_slug": or.in.Workspace})
+		t := rp.objects.kind(k.Membership.Container)
+		read, listed := t.listRead(map[string]string{"workspace_slug": rp.in.Workspace})
 		if !listed {
 			continue
 		}
-		rows := byID(or.service.ask(read).Rows)
-		if len(rows) > maxLooks && !or.in.RefreshAll {
+		rows := byID(rp.service.ask(read).Rows)
+		if len(rows) > maxLooks && !rp.in.RefreshAll {
 			l.unread = true
 			continue
 		}
 		var by []string
 		for _, row := range rows {
 			key := serviceID{t.kind.Name, row.ID()}
-			if or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
+			if rp.isDeleted(key) || rp.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			list := listMembers(or.analysis, k, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
+			list := listMembers(rp.analysis, k, map[string]string{"workspace_slug": rp.in.Workspace, t.kind.Param: row.ID()})
 			if list.has(l.record.ID) {
-				by = append(by, or.displayName(t.kind, "", row))
+				by = append(by, rp.displayName(t.kind, "", row))
 			}
 		}
 		l.count(t.kind.Noun(), Using, len(by))
@@ -261,25 +262,25 @@ func (or *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// foreignRelations returns the cause that an orphan has relations which planform did not make, to objects that stay.
-func (or *orphans) foreignRelations(l *orphan) []Cause {
+// foreignRelations returns a cause if an orphan has relations to objects that stay, and planform did not make the relations.
+func (rp *orphans) foreignRelations(l *orphan) []Cause {
 	var by []string
 	n := 0
 	for _, k := range l.info.relations() {
 		m := k.Membership
-		read, ok := or.objects.membersRead(k, l.params)
-		if !ok || !or.mayRead(l, read) {
+		read, ok := rp.objects.membersRead(k, l.params)
+		if !ok || !rp.mayRead(l, read) {
 			continue
 		}
-		answer := or.service.ask(read)
+		answer := rp.service.ask(read)
 		for name, more := range answer.Unread {
 			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
 		}
 		n += len(answer.Rows)
 		inverse := resource.MustLookup(m.Inverse).Membership
 		list := newMemberList(k, read, answer)
-		names, _ := or.membersNot(l, k, &list, func(id string) bool {
-			return or.addedByUs(l.id(), m, id) || or.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
+		names, _ := rp.membersNot(l, k, &list, func(id string) bool {
+			return rp.addedByUs(l.id(), m, id) || rp.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
 		})
 		for _, name := range names {
 			by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+name)
@@ -293,21 +294,21 @@ func (or *orphans) foreignRelations(l *orphan) []Cause {
 	return []Cause{ofOthers("planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames))}
 }
 
-// unlistedUsers returns the causes that objects which no list shows may use an orphan.
-func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
+// unlistedUsers returns a cause for each kind whose unlisted objects may use an orphan.
+func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	var users []*kindInfo
-	for _, u := range l.info.referrers(or.objects.kinds) {
+	for _, u := range l.info.referrers(rp.objects.kinds) {
 		users = append(users, u.kind)
 	}
 	for _, k := range l.info.membershipsInside() {
-		users = append(users, or.objects.kind(k.Membership.Member))
+		users = append(users, rp.objects.kind(k.Membership.Member))
 	}
 	parent := l.record.Address.Parent()
 	for _, t := range users {
 		if t.kind.CountedAs == "" || t.parent == nil || t.parent.kind.Name != parent.Kind() {
 			continue
 		}
-		if n := or.hidden(t, parent, l.params, or.countsIn(t.parent, l.params)[t.kind.CountedAs]); n > 0 {
+		if n := rp.hidden(t, parent, l.params, rp.countsIn(t.parent, l.params)[t.kind.CountedAs]); n > 0 {
 			l.count(t.kind.Noun(), Unlisted, n)
 			causes = append(causes, ofOthers(unlisted(n, t.kind)+" may use it"))
 		}
@@ -315,52 +316,52 @@ func (or *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// notLookedAt returns the cause that reading what is in an orphan, and who uses it, takes too many requests.
-func (or *orphans) notLookedAt(l *orphan) []Cause {
-	if !l.unread || or.in.DeleteChanged {
+// notLookedAt returns a cause if an orphan's contents or users were not read, because that takes too many requests.
+func (rp *orphans) notLookedAt(l *orphan) []Cause {
+	if !l.unread || rp.in.DeleteChanged {
 		return nil
 	}
-	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
+	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(rp.looks) +
 		" requests, which --refresh-all makes")}
 }
 
-// memberDisplayName returns the name of a member: as its own list shows it, or as the list of members does.
-func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
-	t, id := or.objects.kind(m.Member), m.MemberID(row)
-	if listed := or.listed(t, or.refs.paramsIn(parent))[id]; listed != nil {
-		return or.displayName(t.kind, parent, listed)
+// memberDisplayName returns the name of a member, from the list of the member's kind or from the list of members.
+func (rp *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
+	t, id := rp.objects.kind(m.Member), m.MemberID(row)
+	if listed := rp.listed(t, rp.refs.paramsIn(parent))[id]; listed != nil {
+		return rp.displayName(t.kind, parent, listed)
 	}
 	if row.ID() == id && row["sequence_id"] != nil {
-		return or.displayName(t.kind, parent, row)
+		return rp.displayName(t.kind, parent, row)
 	}
-	return or.refs.nameID(m.Member, id)
+	return rp.refs.nameID(m.Member, id)
 }
 
-// shown returns an orphan as the service shows it, as far as that was read.
-func (or *orphans) shown(l *orphan) resource.Row {
+// shown returns the row of an orphan, or nil if it was not read.
+func (rp *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
-		l.row = or.listed(l.info, l.params)[l.record.ID]
+		l.row = rp.listed(l.info, l.params)[l.record.ID]
 	}
 	return l.row
 }
 
-// titleOf returns the readable identifier and the name of an orphan, as the service shows them, else as they were applied.
-func (or *orphans) titleOf(l *orphan) (identifier, name string) {
-	row := or.shown(l)
+// titleOf returns the readable identifier and the name of an orphan from the service, else from the state.
+func (rp *orphans) titleOf(l *orphan) (identifier, name string) {
+	row := rp.shown(l)
 	texts := l.info.kind.DisplayTexts(row)
 	for _, field := range l.info.kind.NaturalKey {
 		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") && !resource.IsID(applied) {
 			texts = append(texts, applied)
 		}
 	}
-	return cmp.Or(or.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
+	return cmp.Or(rp.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
 }
 
-// readableID returns the readable identifier of a record below an address, or "".
-func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	code := or.in.Prior[parent].Identifier
-	if i, wanted := or.objects.indexOf(parent); wanted {
-		code = cmp.Or(or.objects.states[i].identifier, code)
+// readableID returns the readable identifier of a row in the parent at an address, or "".
+func (rp *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	code := rp.in.Prior[parent].Identifier
+	if i, wanted := rp.objects.indexOf(parent); wanted {
+		code = cmp.Or(rp.objects.states[i].identifier, code)
 	}
 	if !k.Numbered() {
 		return ""
@@ -368,18 +369,18 @@ func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row res
 	return k.ReadableID(row, code)
 }
 
-// displayName returns the readable identifier of a record, else its name.
-func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	if id := or.readableID(k, parent, row); id != "" {
+// displayName returns the readable identifier of a row, else its quoted name.
+func (rp *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	if id := rp.readableID(k, parent, row); id != "" {
 		return id
 	}
 	for _, name := range k.DisplayTexts(row) {
 		return strconv.Quote(name)
 	}
-	return or.refs.nameID(k.Name, row.ID())
+	return rp.refs.nameID(k.Name, row.ID())
 }
 
-// byID sorts records by their IDs, each once: a list that changes while its pages are read shows one twice.
+// byID sorts rows by their IDs, and removes duplicates: a list that changes while its pages are read may show a row twice.
 func byID(rows []resource.Row) []resource.Row {
 	rows = slices.SortedStableFunc(slices.Values(rows), func(a, b resource.Row) int { return strings.Compare(a.ID(), b.ID()) })
 	return slices.CompactFunc(rows, func(a, b resource.Row) bool { return a.ID() == b.ID() })

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// references says what the fields that name objects stand for.
+// references is the stage that resolves the names in reference fields to objects and IDs.
 type references struct {
 	analysis
 
@@ -19,10 +19,10 @@ type references struct {
 	manyValues bool // reading the values of custom fields takes too many requests
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
-	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
+	codes        map[resource.Address]string // identifiers of the parents of the state's objects
 }
 
-// resolve looks up the names of objects that the manifest does not list.
+// resolve looks up the names that stand for objects that the manifest does not list.
 func resolve(matched *identities) *references {
 	s := &references{
 		analysis: matched.analysis,
@@ -33,23 +33,23 @@ func resolve(matched *identities) *references {
 	return s
 }
 
-// nameKey is a name that stands for an object of the service.
+// nameKey is a name of an object of the service, with the kind and parent in which it is looked up.
 type nameKey struct {
 	kind   *kindInfo
-	within objectID // state in which it is looked up; none = the workspace
+	within objectID // the object in which the name is looked up; noObject = the workspace
 	text   string
 }
 
-// nameResult is what looking for a name brought.
+// nameResult is the result of looking up a name.
 type nameResult struct {
-	id          string // "" = reported, or found during the run only
-	unsupported bool   // this edition does not have the kind
+	id          string // "" = an error was reported, or the ID is found only during the run
+	unsupported bool   // this edition lacks the kind
 	notFound    Cause  // if no object of the service has the name or identifier
 }
 
-// suggestions are similar names, or what else can be done about an unknown name.
+// suggestions returns a hint for an unknown name: similar names, all names, or how to add an object of that name.
 func suggestions(text string, t *kindInfo, l *listing, lists string) string {
-	var first, all []string // people have several names: one each is listed
+	var first, all []string // people have several names, the hint lists the first of each
 	for _, row := range l.rows {
 		if names := t.kind.DisplayTexts(row); len(names) > 0 {
 			first, all = append(first, names[0]), append(all, names...)
@@ -71,10 +71,10 @@ func howToAdd(t *kindInfo, lists string) string {
 	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
 }
 
-// resolveNames finds the IDs of the objects of the service that fields name.
+// resolveNames finds the IDs of objects of the service that fields of the manifest name.
 func (re *references) resolveNames() {
-	// A field of an imported past, such as an author, is left out if its name is unknown. A
-	// name that another field needs is an error there, so those come first.
+	// A field of an imported past, such as an author, is left out if its name is unknown. If a field that cannot be left out has the same
+	// unknown name, that is an error. Such fields come first, because each name is looked up once.
 	for _, optional := range []bool{false, true} {
 		var asked []nameUse
 		for _, n := range re.objects.uses {
@@ -97,7 +97,7 @@ func (re *references) resolveNames() {
 	}
 }
 
-// nameUse is the first place of a name in the manifest.
+// nameUse is the first use of a name in the manifest.
 type nameUse struct {
 	key      nameKey
 	by       objectID
@@ -114,7 +114,7 @@ func (re *references) resolveName(name nameUse) {
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		re.resolveIdentifier(name) // wherever it is
+		re.resolveIdentifier(name) // an identifier is looked up in the whole workspace
 		return
 	}
 	if name.key.within != noObject {
@@ -136,7 +136,7 @@ func (re *references) resolveName(name nameUse) {
 			return
 		}
 	}
-	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
+	if t.kind.AdoptOnRequestOnly { // several objects of the kind may have the same name
 		re.reportUnresolved(name, what+" is neither in the manifest nor an ID or identifier",
 			"write the key of one in the manifest, its identifier, or its ID")
 		return
@@ -186,7 +186,7 @@ func (re *references) resolveIdentifier(name nameUse) {
 	}
 }
 
-// matchByName finds the one record that bears the name: in the letters as written, else in any case.
+// matchByName finds the one row of a list that has the name: with the same case, else in any case.
 func (re *references) matchByName(name nameUse, l *listing) {
 	k, r := name.key.kind.kind, name.ref
 	hits := l.withIDs(re.snapshot.names(name.key.kind, name.key.within).Named(r.Text))
@@ -204,7 +204,7 @@ func (re *references) matchByName(name nameUse, l *listing) {
 		re.names[name.key] = nameResult{notFound: notAccepted(r.Text, accepted)}
 	case len(hits) == 0:
 		hint := ""
-		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is
+		if len(re.diags.List) < diag.MaxShown { // each hint compares all names
 			hint = suggestions(r.Text, name.key.kind, l, lists)
 		}
 		re.reportUnresolved(name, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
@@ -225,7 +225,7 @@ func (re *references) recordID(name nameKey, id string) {
 	re.idsForPlan[n] = id
 }
 
-// reportUnresolved reports a name once, at the first place that uses it.
+// reportUnresolved reports a name that cannot be resolved, at its first use: as an error, or as a warning if the field can be left out.
 func (re *references) reportUnresolved(name nameUse, summary, hint string) {
 	d := diag.Diagnostic{Code: "unknown-name", Position: name.ref.Position, Address: string(re.in.Desired[name.by].Address), Summary: summary, Hint: hint}
 	if name.optional {
@@ -234,8 +234,8 @@ func (re *references) reportUnresolved(name nameUse, summary, hint string) {
 	re.diags.Add(d)
 }
 
-// target is what a reference names: an object of the manifest (its state), or one
-// of the service (none, and its ID). ok is false while that is not known.
+// target returns the object that a reference names: an object of the manifest, with its ID if it has one, or noObject and the ID of an
+// object of the service. ok is false if the object is not known.
 func (re *references) target(i objectID, t *refField, r *resource.Reference) (at objectID, id string, ok bool) {
 	if r.Target != nil {
 		at, ok = re.objects.index[r.Target]
@@ -248,12 +248,12 @@ func (re *references) target(i objectID, t *refField, r *resource.Reference) (at
 		id = re.names[nameKey{t.to, re.objects.within(i, t.to), r.Text}].id
 	}
 	if at, ok = re.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
-		return at, id, true // it is in the manifest under another name
+		return at, id, true // the manifest has the object under another name
 	}
 	return noObject, id, id != ""
 }
 
-// idResolver is the service's ID of a reference, as far as it is known before the run.
+// idResolver returns a function that gives the service's ID of a reference of object i, if the ID is known before the run.
 func (re *references) idResolver(i objectID) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if field.Rich() {
@@ -265,12 +265,12 @@ func (re *references) idResolver(i objectID) resource.IDResolver {
 	}
 }
 
-// page is the address of an object's page in the web app, or "" while it has none.
+// page returns the URL of an object's page in the web app, or "" if it has none yet.
 func (re *references) page(o *resource.Object) string {
 	return o.Kind.Page(re.in.WebURL, re.pathParams(o))
 }
 
-// addPages notes where people find what the steps are about. New objects are nowhere yet.
+// addPages sets the web page of each step's object, or of its nearest parent that has a page. New objects have no page yet.
 func (re *references) addPages(steps []*Step) {
 	for _, step := range steps {
 		if step.Action == Create {
@@ -290,7 +290,8 @@ func (re *references) addPages(steps []*Step) {
 	}
 }
 
-// pathParams are the IDs of an object and of what it lives in, as far as they are known.
+// pathParams returns the path parameters for an object: the workspace slug, and the IDs of the object and its parents, as far as they
+// are known.
 func (re *references) pathParams(o *resource.Object) map[string]string {
 	params := map[string]string{"workspace_slug": re.in.Workspace}
 	for at := o; at != nil; at = at.Parent {
@@ -305,10 +306,10 @@ func (re *references) pathParams(o *resource.Object) map[string]string {
 	return params
 }
 
-// standsForAddress begins a link to an address where markup takes no other scheme than those of the web.
+// standsForAddress is a prefix for links to addresses in canonical texts, because markup accepts only the schemes of the web.
 const standsForAddress = "https://planform/"
 
-// nameLinks gives the links of a canonical text, and of the wanted one, the addresses that they name.
+// nameLinks replaces links to pages of objects by their addresses, in a canonical text of the service and in the wanted text.
 func (re *references) nameLinks(v *resource.Value, have, want string) (string, string) {
 	if len(v.Links) == 0 {
 		return have, want
@@ -324,8 +325,8 @@ func (re *references) nameLinks(v *resource.Value, have, want string) (string, s
 	return have, want
 }
 
-// nameIDs shows a canonical reference or set by the addresses of the manifest's objects, as the value writes them, or by the names that
-// were looked up, a line each.
+// nameIDs returns the texts for the IDs of a canonical reference or set, one per line: the text of the value, the address of an object of
+// the manifest, or a name on the service.
 func (re *references) nameIDs(v *resource.Value, canonical string, resolve resource.IDResolver) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
@@ -346,7 +347,7 @@ func (re *references) nameIDs(v *resource.Value, canonical string, resolve resou
 	return strings.Join(ids, "\n")
 }
 
-// nameID is the name of an ID, or the ID itself where none is known.
+// nameID returns the address or name of an object, or its ID if neither is known.
 func (re *references) nameID(kind, id string) string {
 	if at, ok := re.objects.owners[serviceID{kind, id}]; ok {
 		return string(re.in.Desired[at].Address)
@@ -364,7 +365,7 @@ func (re *references) nameID(kind, id string) string {
 				if len(texts) == 0 {
 					continue
 				}
-				// Answers may differ, and come in any order: the least text is the one.
+				// The map has no order: if answers differ, the least text counts.
 				if have, ok := re.displayNames[n]; !ok || texts[0] < have {
 					re.displayNames[n] = texts[0]
 				}
@@ -374,14 +375,14 @@ func (re *references) nameID(kind, id string) string {
 	return cmp.Or(re.displayNames[serviceID{kind, id}], string(re.objects.addressOf(serviceID{kind, id})), id)
 }
 
-// shownID is an ID that the plan would show, and where the list with its name is.
+// shownID is an ID that the plan would show, with the kind and parent of the list that has its name.
 type shownID struct {
 	kind   *kindInfo
 	parent objectID
 	id     string
 }
 
-// readName reads the list that has the name of an ID. Work items are shown by ID: their lists are long.
+// readName reads the list that has the name of an ID, unless the name is known. Work items are shown by ID, because their lists are long.
 func (re *references) readName(shown shownID) {
 	t, parent, id := shown.kind, shown.parent, shown.id
 	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id {
@@ -397,8 +398,8 @@ func (re *references) readName(shown shownID) {
 	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
-// findCycles reports objects that would be their own ancestors, which the service accepts, and references of an object to itself.
-// The manifest finds cycles of keys itself; here IDs and identifiers count too.
+// findCycles reports parents that form a cycle, which the service accepts, and references of an object to itself. It follows IDs and
+// identifiers too; cycles of keys are found earlier, in the manifest.
 func (re *references) findCycles() {
 	var below []objectID
 	above := map[objectID]objectID{}
@@ -424,8 +425,7 @@ func (re *references) findCycles() {
 	}, func(objectID) {}, re.reportParentCycle)
 }
 
-// reportParentCycle reports a cycle at an object that exists. A cycle of new objects is found
-// when their steps are ordered.
+// reportParentCycle reports a cycle of parents at an object that exists. A cycle of new objects is found when their steps are ordered.
 func (re *references) reportParentCycle(cycle []objectID) {
 	for k, at := range cycle {
 		if re.objects.states[at].presence == exists {
@@ -437,8 +437,8 @@ func (re *references) reportParentCycle(cycle []objectID) {
 	}
 }
 
-// paramsIn are the path parameters for what lives in an object of the manifest or
-// of the state ("" = the workspace), nil where an ID is not known.
+// paramsIn returns the path parameters for children of an object of the manifest or the state ("" = the workspace), or nil if an ID is
+// not known.
 func (re *references) paramsIn(parent resource.Address) map[string]string {
 	params := map[string]string{"workspace_slug": re.in.Workspace}
 	for ; parent != ""; parent = parent.Parent() {
@@ -451,7 +451,7 @@ func (re *references) paramsIn(parent resource.Address) map[string]string {
 	return params
 }
 
-// idAt is the ID of an object of the manifest, else of the state, or "".
+// idAt returns the ID of an object of the manifest, else of the state, or "".
 func (re *references) idAt(a resource.Address) string {
 	if i, wanted := re.objects.indexOf(a); wanted {
 		if f := &re.objects.states[i]; f.presence == exists && !f.replaced {
@@ -465,7 +465,7 @@ func (re *references) idAt(a resource.Address) string {
 	return re.idByCode(a)
 }
 
-// membersOf returns the IDs of the members that an intent names; "" = not known.
+// membersOf returns the IDs of the members that an intent names. An ID is "" if it is not known.
 func (re *references) membersOf(intent *Intent) []string {
 	if intent == nil {
 		return nil
@@ -479,8 +479,8 @@ func (re *references) membersOf(intent *Intent) []string {
 	return ids
 }
 
-// idByCode is the ID of an object that neither the manifest nor the state has, by the identifiers
-// of its children: WEB-7 lived in WEB.
+// idByCode returns the ID of an object that neither the manifest nor the state has, such as a project. It finds the object by the
+// identifier of a child in the state: the parent of WEB-7 is WEB.
 func (re *references) idByCode(a resource.Address) string {
 	k, ok := resource.Lookup(a.Kind())
 	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || re.objects.kinds[k].list == nil {
@@ -491,7 +491,7 @@ func (re *references) idByCode(a resource.Address) string {
 		for address, r := range re.in.Prior {
 			code, _, ok := strings.Cut(r.Identifier, "-")
 			parent := address.Parent()
-			if have := re.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
+			if have := re.codes[parent]; ok && (have == "" || code < have) { // the same result in any order of the map
 				re.codes[parent] = code
 			}
 		}
@@ -509,7 +509,7 @@ func (re *references) idByCode(a resource.Address) string {
 	return ""
 }
 
-// idByName is the ID of an object of the service under whose name or ID the state has its members.
+// idByName returns the ID of a container of the service whose address in the state has its name or ID as the key.
 func (re *references) idByName(a resource.Address, params map[string]string) string {
 	text := a.Key()
 	if resource.IsID(text) {
@@ -527,14 +527,15 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 			continue
 		}
 		if id != "" {
-			return "" // two bear the name
+			return "" // two objects have the name
 		}
 		id = row.ID()
 	}
 	return id
 }
 
-// containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
+// containerAt returns the container at an address, and the path parameters of its requests. The container has no ID if that is not
+// known.
 func (re *references) containerAt(a resource.Address) (Container, map[string]string) {
 	c := Container{Address: a, ID: re.idAt(a)}
 	if i, ok := re.objects.indexOf(a); ok {
@@ -544,7 +545,7 @@ func (re *references) containerAt(a resource.Address) (Container, map[string]str
 	if params == nil {
 		return Container{}, nil
 	}
-	if c.ID == "" && c.Object == nil { // the manifest named one of the service
+	if c.ID == "" && c.Object == nil { // the manifest named a container that it does not list
 		c.ID = re.idByName(a, params)
 	}
 	params[resource.MustLookup(a.Kind()).Param] = c.ID

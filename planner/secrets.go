@@ -7,16 +7,16 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// SecretKeptHint says what to do about a file that has a secret already.
+// SecretKeptHint is the hint for a secret file that is not empty.
 const SecretKeptHint = "move the file away if its secret is an old one, or name another secret_file"
 
-// SecretLostHint says what to do about a secret that is in no file.
+// SecretLostHint is the hint for a secret that is in no file.
 const SecretLostHint = "--new-secrets asks for a new one, and the present one stops working; or put what the receiver has into the file"
 
-// ErrSecretMayDiffer is the cause of a missing secret that a request without an answer may have replaced.
+// ErrSecretMayDiffer is the cause if a request without an answer may have replaced a secret.
 var ErrSecretMayDiffer = errors.New("it may have changed")
 
-// SecretMissing warns that the file for an object's secret has none. cause says why, if that is known.
+// SecretMissing returns a warning that an object's secret is not in its file. cause is the reason, or nil.
 func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 	why := ""
 	if cause != nil {
@@ -29,7 +29,7 @@ func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 	}
 }
 
-// secrets tells of files for secrets that are not as the plan needs them.
+// secrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
 func (w *warnings) secrets() {
 	for i, o := range w.in.Desired {
 		step, file := w.steps.of[i], o.Secret()
@@ -41,7 +41,7 @@ func (w *warnings) secrets() {
 					Summary: "the service shows the secret of " + string(o.Address) + " once, and it is kept nowhere",
 					Hint:    "name a secret_file",
 				}
-				if w.in.Deletes != nil { // an undo, which knows of no file
+				if w.in.Deletes != nil { // an undo does not know the secret file
 					d.Summary = string(o.Address) + " gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events"
 					d.Hint = "regenerate it in Plane afterwards, or leave it out of the undo and apply a manifest that names a secret_file"
 				}
@@ -50,7 +50,7 @@ func (w *warnings) secrets() {
 			continue
 		}
 		switch {
-		case creates && file.Filled && !step.Write.Announced: // else its answer came
+		case creates && file.Filled && !step.Write.Announced: // if announced, the file may have the secret of the earlier create
 			w.diags.Add(diag.Diagnostic{
 				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
 				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,

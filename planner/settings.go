@@ -5,9 +5,9 @@ package planner
 type Settings struct {
 	// SkipRefresh leaves out every read that only refreshes what the state knows.
 	SkipRefresh bool `json:"no_refresh,omitempty"`
-	// RefreshAll makes also the reads that refresh one object each, however many they are.
+	// RefreshAll also makes the reads that refresh one object each, however many they are.
 	RefreshAll bool `json:"refresh_all,omitempty"`
-	// Targets limits what may be deleted. [Input.Desired] is limited already: it holds the targets and the objects that they need.
+	// Targets limits the objects that may be deleted. [Input.Desired] is limited already: it holds the targets and the objects that they need.
 	Targets Targets `json:"targets,omitempty"`
 	// NoCreate names kinds. The plan creates no object of them.
 	NoCreate []string `json:"no_create,omitempty"`
@@ -15,15 +15,15 @@ type Settings struct {
 	OnDrift OnDrift `json:"on_drift,omitempty"`
 	// Order is the order of creation that a user asked for, such as "any"; "" = the manifest's. [Input] holds the order that results.
 	Order string `json:"order,omitempty"`
-	// Prune deletes what an earlier apply made and the manifest no longer has.
+	// Prune deletes objects that an earlier apply made and the manifest no longer has.
 	Prune bool `json:"prune,omitempty"`
 	// DeleteChanged lets Prune also delete objects that others changed or use, or that hold objects of others.
 	DeleteChanged bool `json:"delete_changed,omitempty"`
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool `json:"adopt_by_name,omitempty"`
-	// TakeOver makes objects of other owners the manifest's, if the manifest names them.
+	// TakeOver transfers objects that the manifest names from other owners to its owner.
 	TakeOver bool `json:"take_over,omitempty"`
-	// MarkAdopted puts the mark of the owner on objects that planform only found and that bear none.
+	// MarkAdopted puts the owner's mark on adopted objects that have no mark.
 	MarkAdopted bool `json:"mark_adopted,omitempty"`
 	// Invite invites people to the workspace if the manifest gives their e-mail address.
 	Invite bool `json:"invite,omitempty"`

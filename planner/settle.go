@@ -45,13 +45,13 @@ func (w *World) Settle() Doubt {
 	return s.doubt
 }
 
-// settleObject adds what a request about an object may still change.
+// settleObject adds the reads that a request of an earlier run about an object may still change.
 func (s *settling) settleObject(i objectID) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
 	intent, was := f.intent, ""
 	if f.prior != nil {
 		was = f.prior.ID
-	} else { // it is not where it was, such as in the list of those that are archived
+	} else { // the object is bound to another row or hidden, such as an archived one
 		prior := s.in.Prior[o.Address]
 		intent, was = prior.PendingIntent, prior.ID
 	}
@@ -73,15 +73,15 @@ func (s *settling) settleObject(i objectID) {
 	}
 }
 
-// differs reports whether a container lacks a member that is wanted, or has one with another attribute.
+// differs reports whether a container lacks a wanted member, or has it with another attribute.
 func (s *settling) differs(set *memberSet) bool {
 	return slices.ContainsFunc(set.wanted, func(e *member) bool {
 		return !set.isIn(e) || e.attribute != "" && set.kind.Membership.Attribute != nil && s.memberships.shownAttribute(set, e) != e.attribute
 	})
 }
 
-// isRefusedTwice reports whether the service refuses the create of an object if it has carried out the one that an earlier run
-// announced. That run may have sent another key or name. Of a request for many objects nobody promises that.
+// isRefusedTwice reports whether the service would refuse a create of an object if it has carried out the create that an earlier run
+// announced. It is false if that run may have sent another key or name, or many objects in one request.
 func (s *settling) isRefusedTwice(i objectID) bool {
 	o, f := s.in.Desired[i], &s.objects.states[i]
 	intent := f.intent
@@ -90,8 +90,8 @@ func (s *settling) isRefusedTwice(i objectID) bool {
 		o.Kind.UniqueExternalID && f.info.externalIDs && !many && !intent.Batch && len(AllAddresses(o)) == 1
 }
 
-// mayStillChange reports whether a request of an earlier run says something of an object that the manifest, which was edited
-// meanwhile, does not say. That its effect is seen tells nothing: a request without an answer is sent again.
+// mayStillChange reports whether a request of an earlier run sent other values than the manifest has now. It does not matter whether the
+// service shows these values already, because a copy of a request that was sent again may still arrive.
 func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
 	if intent.Action == Delete {
 		return true
@@ -110,7 +110,7 @@ func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
 	return intent.Sent != Said(values)
 }
 
-// addReadsOf adds the reads that show an object or its custom fields. in is the path of the list that it is in, or may be.
+// addReadsOf adds the reads that show an object or its custom fields. in is the path of the list that may have the object.
 func (s *settling) addReadsOf(id, in string) {
 	for read, a := range s.in.Observed {
 		verb := read.Operation.Verb

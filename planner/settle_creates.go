@@ -9,47 +9,47 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// recovery finds what became of creates without an outcome if only readable numbers tell: the documented operations list no work items.
+// recovery finds the outcome of creates by readable numbers, because the documented operations cannot list work items.
 type recovery struct {
 	analysis
 
 	recovered map[*objectState]*unconfirmedCreate
 }
 
-// maxGap is the number of unused numbers in a row after which planform takes it that no higher one is in use.
+// maxGap is the number of consecutive unused numbers after which planform assumes that no higher number is in use.
 const maxGap = 10
 
 // unconfirmedCreate is a create without an outcome.
 type unconfirmedCreate struct {
 	intent   *Intent
 	presence presence
-	rows     []resource.Row // the record that it made
+	rows     []resource.Row // the row that it made
 }
 
-// recoverCreate returns what a create without an outcome made: a record with the name that was sent, and a higher number than was
-// known before. Indeterminate means that a person has to look.
-func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
-	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || re.objects.states[f.parent].identifier == "" {
+// recoverCreate returns the row that a create without an outcome made: it has the name that was sent, and a number above those that were
+// known before. The presence indeterminate means that a person must check.
+func (rc *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
+	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || rc.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
-	if re.recovered[f] == nil {
-		re.recoverAll(f)
+	if rc.recovered[f] == nil {
+		rc.recoverAll(f)
 	}
-	if l := re.recovered[f]; l != nil {
+	if l := rc.recovered[f]; l != nil {
 		return l.presence, l.rows
 	}
 	return indeterminate, nil
 }
 
-// recoverAll settles all creates without an outcome of the objects beside one together, since several may have sent one name: then
-// nobody can tell which record is whose.
-func (re *recovery) recoverAll(one *objectState) {
-	s := &scan{recovery: re, one: one, parent: &re.objects.states[one.parent], known: map[int]string{}, lowest: -1}
+// recoverAll settles all creates without an outcome among the siblings of an object. It does so together, because several creates may have
+// sent the same name: then nobody can tell which row belongs to which create.
+func (rc *recovery) recoverAll(one *objectState) {
+	s := &scan{recovery: rc, one: one, parent: &rc.objects.states[one.parent], known: map[int]string{}, lowest: -1}
 	byName := map[string][]*unconfirmedCreate{}
 	wanted, taken := map[resource.Address]bool{}, map[string]bool{} // taken: IDs and readable identifiers of other objects
 	numbers := ""                                                   // the scope of the readable numbers
-	for i, o := range re.objects.all() {
-		f := &re.objects.states[i]
+	for i, o := range rc.objects.all() {
+		f := &rc.objects.states[i]
 		if f.info != one.info || f.parent != one.parent {
 			continue
 		}
@@ -58,14 +58,14 @@ func (re *recovery) recoverAll(one *objectState) {
 		if f.intent.creates() && o.ID == "" && o.Identifier == "" {
 			l := &unconfirmedCreate{intent: f.intent, presence: indeterminate}
 			name := strings.TrimSpace(l.intent.Name)
-			byName[name], re.recovered[f] = append(byName[name], l), l
+			byName[name], rc.recovered[f] = append(byName[name], l), l
 			if s.lowest < 0 || l.intent.After < s.lowest {
 				s.lowest = l.intent.After
 			}
 		}
 	}
-	dropped := map[string]bool{} // names that creates of objects sent which the manifest no longer has
-	for address, r := range re.in.Prior {
+	dropped := map[string]bool{} // names in creates of objects that the manifest no longer has
+	for address, r := range rc.in.Prior {
 		taken[r.ID] = true
 		if address.NumberingScope() != numbers {
 			continue
@@ -82,14 +82,14 @@ func (re *recovery) recoverAll(one *objectState) {
 	for name, lost := range byName {
 		hits := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool {
 			return !slices.Contains(one.info.kind.DisplayTexts(row), name) || taken[row.ID()] ||
-				taken[strings.ToUpper(re.objects.readableID(one.info.kind, one.parent, row))]
+				taken[strings.ToUpper(rc.objects.readableID(one.info.kind, one.parent, row))]
 		})
 		for _, l := range lost {
 			switch {
 			case !complete: // indeterminate
 			case len(hits) == 0:
 				l.presence = absent
-				re.service.unconfirmed = append(re.service.unconfirmed, s.missing...)
+				rc.service.unconfirmed = append(rc.service.unconfirmed, s.missing...)
 				s.missing = nil
 			case len(hits)+len(lost) == 2 && !dropped[name]:
 				l.presence, l.rows = exists, hits
@@ -102,16 +102,15 @@ func (re *recovery) recoverAll(one *objectState) {
 type scan struct {
 	recovery *recovery
 
-	one, parent *objectState   // one of the objects, and what they are in
+	one, parent *objectState   // one of the objects, and their parent
 	known       map[int]string // IDs by the numbers in the state
-	lowest      int            // the lowest of the numbers that were known when the creates were sent
+	lowest      int            // the lowest of the highest known numbers in the intents of the creates
 	failed      bool           // the service has no such route
-	missing     []Read         // of unused numbers
+	missing     []Read         // the reads of unused numbers
 }
 
-// bound returns the number above which the creates made their records: the highest one that the state knows, that was known when the
-// first of them was sent, and whose object is still there. It returns 0 if none was known then. A parent that was made again numbers anew:
-// it returns 0 too.
+// bound returns a number above which all rows of the creates are. It is at most the highest number that was known when the first create was
+// sent. If the service shows none of the known objects under its number, bound returns 0, because the parent may have been made again.
 func (s *scan) bound() int {
 	const tries = 3
 	numbers := slices.Sorted(maps.Keys(s.known))
@@ -123,12 +122,12 @@ func (s *scan) bound() int {
 			return min(n, s.lowest)
 		}
 	}
-	s.known = nil // they are numbers of another parent, or all deleted
+	s.known = nil // the numbers belong to another parent, or their objects are deleted
 	return 0
 }
 
-// read returns the records with numbers above the bound that the state does not know, lowest first. It is not complete if that takes
-// more than [maxSingleReads] requests, or if the numbers turn out to be of another parent.
+// read returns the rows with numbers above the bound that the state does not know, lowest first. complete is false if that takes more than
+// [maxSingleReads] requests, or if the numbers turn out to belong to another parent.
 func (s *scan) read() (rows []resource.Row, complete bool) {
 	unused, reads := 0, 0
 	for n := s.bound() + 1; unused < maxGap; n++ {
@@ -152,7 +151,7 @@ func (s *scan) read() (rows []resource.Row, complete bool) {
 	return rows, !s.failed
 }
 
-// at returns the record with a number; nil = there is none.
+// at returns the row with a number; nil = there is none.
 func (s *scan) at(n int) resource.Row {
 	read := s.recovery.snapshot.readOne(s.one, s.one.info.find, s.parent.identifier+"-"+strconv.Itoa(n))
 	switch a := s.recovery.service.ask(read); {
@@ -166,8 +165,8 @@ func (s *scan) at(n int) resource.Row {
 	return nil
 }
 
-// lostCreate looks for what the create of an orphan made whose answer was lost: an object that bears the orphan's mark. It returns the
-// object's ID, or "" if there is none. lost is false if the record has an ID, or if no mark can tell.
+// lostCreate looks for the object that the create of an orphan made if the answer was lost: a row with the orphan's mark. It returns the
+// row's ID, or "" if there is none. lost is false if the record has an ID, or if the mark cannot be looked up.
 func (s *snapshot) lostCreate(r *Record, params map[string]string) (id string, lost bool) {
 	t := s.objects.kind(r.Address.Kind())
 	if r.ID != "" || !r.PendingIntent.creates() || !t.externalIDs || t.list == nil || len(r.Sources) == 0 || s.in.otherSource(r) != "" {

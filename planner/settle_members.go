@@ -9,25 +9,25 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// memberRecord holds what the state has of the members of one container, without the request that has no outcome.
+// memberRecord holds the state's record of the members of one container. The record's open request is in the field intent.
 type memberRecord struct {
 	record        Record
 	at, container resource.Address
 	kind          *resource.Kind // the membership
 	intent        *Intent        // nil = every request has an outcome
 	late          bool           // a first copy of an answered request may still take effect
-	listed        bool           // what became of the intent was looked up in the list of the members
-	arrived       []string       // members that the intent names and the container has, and that the record lacks
+	listed        bool           // the list of the members was read, so that the outcome of the intent is known
+	arrived       []string       // members that the intent names, the container has, and the record lacks
 }
 
-// memberRecords holds the memberships of the state, and what requests of earlier runs may still do to them.
+// memberRecords holds the memberships of the state, with the requests of earlier runs that may still change them.
 type memberRecords struct {
 	analysis
 
 	refs     *references
 	all      []*memberRecord // in the order of their addresses
 	byMember map[edge][]*memberRecord
-	named    map[edge]bool // members whom an intent names; if a member can be in one container only, without the container
+	named    map[edge]bool // edges of members that an intent names; for exclusive memberships also without the container
 }
 
 func newMemberRecords(refs *references) *memberRecords {
@@ -67,10 +67,11 @@ func (mr *memberRecords) recordOf(kind *resource.Kind, container resource.Addres
 	return mr.recordAt(container.Members(kind.Membership.Plural(), 1))
 }
 
-// isOpen reports whether a request about the members has no outcome: the record does not tell who is in the container.
+// isOpen reports whether a request about the members has no outcome, so that the record may not be up to date.
 func (r *memberRecord) isOpen() bool { return r.intent != nil }
 
-// mayHaveAdded returns the members that planform added to a container, and those that an intent was to add; "" = not known.
+// mayHaveAdded returns the IDs of the members that planform added to a container, and of the members that an open intent adds; "" = an ID
+// is not known.
 func (mr *memberRecords) mayHaveAdded(at resource.Address) []string {
 	r := mr.recordAt(at)
 	ids := slices.DeleteFunc(slices.Clone(r.record.Members), func(id string) bool { return !r.record.addedByUs(id) })
@@ -80,8 +81,8 @@ func (mr *memberRecords) mayHaveAdded(at resource.Address) []string {
 	return ids
 }
 
-// lastWrites returns when planform last wrote each object, something in it or a membership of it, or announced to: by the address of the
-// object and, for members, by their IDs.
+// lastWrites returns the times of planform's last write, or announced write, of each object, its contents or its memberships. The keys are
+// the addresses of objects, and the IDs of members.
 func (mr *memberRecords) lastWrites() map[string]time.Time {
 	last := map[string]time.Time{}
 	note := func(key string, at time.Time) {
@@ -103,7 +104,7 @@ func (mr *memberRecords) lastWrites() map[string]time.Time {
 	return last
 }
 
-// namedByIntent returns the members that the intent of a record is about: all members of the record if the intent names none.
+// namedByIntent returns the IDs of the members that the intent of a record names, or all members of the record if it names none.
 func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
 	switch {
 	case r.intent == nil:
@@ -114,16 +115,16 @@ func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
 	return mr.refs.membersOf(r.intent)
 }
 
-// mayStillMove reports whether a request of an earlier run may still move a member into the container of a record, or out of it. in has the
-// containers that were seen to have the member.
+// mayStillMove reports whether a request of an earlier run may still add a member to the container of a record, or remove it. in has the
+// containers in which the service shows the member.
 func (mr *memberRecords) mayStillMove(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
 	return mr.named[edge{kind.Name, string(r.at), id}] || mr.named[edge{kind: kind.Name, member: id}] || r.late ||
 		slices.ContainsFunc(in, func(c Container) bool { return mr.recordOf(kind, c.Address).late })
 }
 
-// settle finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added
-// them. If a request may still bring a change that the manifest does not want, the list of the container is read again. wanted has the
-// attributes of the wanted edges.
+// settle finds members that intents of earlier runs name and that the containers have: planform added them. If a request may still make a
+// change that the manifest does not want, settle registers the container's list to be read again. wanted has the attributes of the wanted
+// edges.
 func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.Address) bool) {
 	for _, r := range mr.all {
 		if r.intent == nil && !r.late || vanished(r.container) {
@@ -157,7 +158,7 @@ func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.A
 	}
 }
 
-// mayStillChange reports whether the intent of a record may still do something that the manifest does not want.
+// mayStillChange reports whether the intent of a record may still make a change that the manifest does not want.
 func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list *memberList, isWanted func(id string) bool, wanted map[edge]string) bool {
 	switch {
 	case r.intent == nil:

@@ -7,13 +7,13 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// steps are the steps of a plan while it is made.
+// steps holds the steps of a plan while it is made.
 type steps struct {
 	analysis
 
 	refs    *references
 	byRank  [][]*Step                // by rank of their kind, in the order of the manifest
-	numbers map[resource.Address]int // steps about the members of a container
+	numbers map[resource.Address]int // number of membership steps of each container
 	of      []*Step                  // by object: the step that creates or changes it, once it is planned
 }
 
@@ -38,21 +38,21 @@ func (st *steps) add(i objectID, a Action) *Step {
 		step.Write.Zone = st.objects.desiredZone(f.parent)
 		if p := st.of[f.parent]; p != nil && st.objects.states[f.parent].presence == exists &&
 			step.Write.Zone.String() != st.objects.currentZone(f.parent).String() {
-			step.needs = append(step.needs, p) // days are read in the zone that there is
+			step.needs = append(step.needs, p) // the service reads days in its current time zone
 		}
 	}
 	st.byRank[f.info.rank] = append(st.byRank[f.info.rank], step)
 	return step
 }
 
-// addBlocked adds what is not possible about an object.
+// addBlocked adds a step that is not possible for an object.
 func (st *steps) addBlocked(i objectID, why Cause) *Step {
 	step := st.add(i, NotPossible)
 	step.block(why)
 	return step
 }
 
-// block makes a step impossible.
+// block turns a step into one that is not possible.
 func (s *Step) block(why Cause) { s.Action, s.Write, s.Cause = NotPossible, nil, why }
 
 func (st *steps) addMembers(step *Step) *Step {
@@ -64,7 +64,7 @@ func (st *steps) addMembers(step *Step) *Step {
 	return step
 }
 
-// toCreate are those of some objects that must be created first.
+// toCreate returns the given objects that do not exist yet.
 func (st *steps) toCreate(objects ...objectID) []objectID {
 	return slices.DeleteFunc(objects, func(at objectID) bool { return at == noObject || st.objects.states[at].presence != absent })
 }
@@ -88,8 +88,8 @@ func (st *steps) referenced(i objectID, values []*resource.Value) (objects []obj
 	return objects
 }
 
-// parentDefault is whom a new object gets from its parent where the field names
-// nobody, and the step that says so on the service, if there is one.
+// parentDefault returns the ID of the user that the service takes from the parent if a create leaves the field empty. by is the step that
+// writes this default to the parent, or nil.
 func (st *steps) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
 	if field.ParentDefault == "" || f.parent == noObject {
 		return "", nil

@@ -8,17 +8,17 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// findings are what is said of a manifest and its plan.
+// findings is the list of errors and warnings about a manifest and its plan.
 type findings struct{ diag.List }
 
-// plural is what people call several objects of the kind.
+// plural returns the plural noun of a kind, such as "work items".
 func plural(k *resource.Kind) string { return diag.Plural(k.Noun()) }
 
 func countOf(n int, k *resource.Kind) string {
 	return strconv.Itoa(n) + " " + oneOr(n, k.Noun(), plural(k))
 }
 
-// oneOr is the word for one object, or that for several.
+// oneOr returns the first word if n is 1, else the second.
 func oneOr(n int, one, several string) string {
 	if n == 1 {
 		return one
@@ -29,7 +29,7 @@ func oneOr(n int, one, several string) string {
 func are(n int) string  { return oneOr(n, "is", "are") }
 func them(n int) string { return oneOr(n, "it", "them") }
 
-// fewNames is how many of a list a message names.
+// fewNames is the number of names of a list that a message shows.
 const fewNames = 5
 
 func union(one, other []string) []string {

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// warnings tells what a plan cannot know, and what people should look at.
+// warnings is the stage that adds the plan's last warnings, and errors for drift with the policy Fail.
 type warnings struct {
 	analysis
 
@@ -30,7 +30,7 @@ func (w *warnings) warn() {
 	w.secrets()
 }
 
-// notices warns, once per kind, of what the plan cannot know.
+// notices warns, once per kind, of new objects that the service may already have.
 func (w *warnings) notices() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
 	for i := range w.objects.count() {
@@ -74,7 +74,7 @@ func (w *warnings) notices() {
 	}
 }
 
-// notOffered says what to do about wishes that only the API, or this edition, does not offer.
+// notOffered adds a notice about steps that are not possible only because the API does not offer them.
 func (w *warnings) notOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
@@ -93,10 +93,11 @@ func (w *warnings) notOffered() {
 		"; --allow-unsupported accepts "+them(n))
 }
 
-// unmarked reports whether nobody says who made an object.
+// unmarked reports whether a row has no mark of a tool that made it.
 func unmarked(row resource.Row) bool { return row.Text("external_source") == "" }
 
-// warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
+// warnFormer warns of an object of the same name and parent that planform made under another key. Neither the manifest nor the state has
+// that key.
 func (w *warnings) warnFormer(i objectID) {
 	o := w.in.Desired[i]
 	beside := w.in.marks().ID(o.Address)
@@ -113,8 +114,8 @@ func (w *warnings) warnFormer(i objectID) {
 	}
 }
 
-// namesake is an object of the same name that the service shows, of those that are looked for, that neither the manifest means nor
-// the state knows; nil = there is none.
+// namesake returns a row of the same name that neither the manifest nor the state has and for which the function of is true; nil = there is
+// none.
 func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row {
 	o, f := w.in.Desired[i], &w.objects.states[i]
 	if !o.Kind.AdoptOnRequestOnly || w.in.AdoptByName || f.parent == noObject || w.objects.states[f.parent].presence != exists {
@@ -129,7 +130,7 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 		if !given {
 			continue
 		}
-		want, _ := v.Desired(nil) // a natural key names nothing else
+		want, _ := v.Desired(nil) // a natural key of these kinds has no references
 		for _, row := range l.byField(v.Field)[want] {
 			id := serviceID{o.Kind.Name, row.ID()}
 			_, owned := w.objects.owners[id]
@@ -141,8 +142,8 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 	return nil
 }
 
-// inTwoContainers warns of objects that are in two containers at once though they can be
-// in one only: the service can get them there, and then refuses to move them.
+// inTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
+// cases, and then refuses to move the object.
 func (w *warnings) inTwoContainers() {
 	first := map[serviceID]*memberSet{}
 	for _, s := range w.memberships.sets {
@@ -166,7 +167,7 @@ func (w *warnings) inTwoContainers() {
 	}
 }
 
-// warnTakenOver warns of objects that change their owner because the state, which was written for the former one, knows them.
+// warnTakenOver warns of objects that change their owner because the state knows them and was written for their former owner.
 func (w *warnings) warnTakenOver() {
 	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
 		n := w.changes.takenFrom[owner]
@@ -175,7 +176,7 @@ func (w *warnings) warnTakenOver() {
 	}
 }
 
-// warnHidden names what is left alone since it is archived or a draft, once a kind.
+// warnHidden warns, once per kind, of objects that are left alone because they are archived or drafts.
 func (w *warnings) warnHidden() {
 	byKind, gone := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
 	for i := range w.objects.count() {
@@ -215,7 +216,7 @@ func (w *warnings) warnHidden() {
 	}
 }
 
-// warnDeleted names what somebody deleted and what stays so, once a kind.
+// warnDeleted warns, once per kind, of objects that somebody deleted and that are not created again.
 func (w *warnings) warnDeleted(gone map[*resource.Kind][]objectID) {
 	for _, k := range resource.Kinds() {
 		list := gone[k]
@@ -245,7 +246,7 @@ func (w *warnings) failOnDrift() {
 		}
 		v, _ := d.Object.ValueAt(d.Change.Path)
 		instead := "give --on-drift overwrite or keep"
-		if p := d.Object.Policy; p != nil && p.OnDrift != "" { // it goes before the flag
+		if p := d.Object.Policy; p != nil && p.OnDrift != "" { // it overrides the flag
 			instead = "write on_drift: overwrite or keep"
 		}
 		now := "is empty"
@@ -265,7 +266,7 @@ func (w *warnings) failOnDrift() {
 	}
 }
 
-// locateFindings gives the findings the path in the document that their position is at.
+// locateFindings sets the document path of findings that have a position.
 func (r analysis) locateFindings() {
 	paths := map[diag.Position]string{}
 	for _, d := range r.diags.List {

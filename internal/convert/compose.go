@@ -18,12 +18,13 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// partSize is how many items one manifest holds.
+// partSize is the largest number of items in one manifest.
 const partSize = 2000
 
+// signature is the first line of each manifest.
 const signature = "Written by planform convert. Do not edit it: change the mapping, or write further manifests beside it."
 
-// composer writes issues as manifests, as the mapping says, and notes in the report what is lost.
+// composer writes issues as manifests according to the mapping, and reports losses.
 type composer struct {
 	format  *Format
 	found   *collection
@@ -58,7 +59,7 @@ type place struct {
 	key     string
 }
 
-// compose makes the manifests of all projects.
+// compose writes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
@@ -103,7 +104,7 @@ func (c *composer) compose(issues []*Issue) {
 	c.accountForRest(composed)
 }
 
-// put notes where an issue goes, by its key and by its address.
+// put indexes the place of an issue by key, former keys and address.
 func (c *composer) put(at place) {
 	c.placed[at.issue.Project+"/"+at.issue.Key] = at
 	if c.format.Unique {
@@ -117,9 +118,10 @@ func (c *composer) put(at place) {
 	}
 }
 
+// notKey matches characters that a key of a manifest cannot hold.
 var notKey = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// itemKey is the source's key. Characters that a key cannot hold are replaced.
+// itemKey returns the source's key. If the key has characters that a manifest refuses, they are replaced, and a digest is added.
 func itemKey(key string) string {
 	if resource.ValidKey(key) {
 		return key
@@ -127,17 +129,17 @@ func itemKey(key string) string {
 	return unique("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
 }
 
-// beginningOf returns the first n bytes of a text, without a letter that is cut.
+// beginningOf returns the first n bytes of a text, without a cut character at the end.
 func beginningOf(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }
 
-// unique appends to a key a digest of what it was made of: others may have made the same key.
+// unique appends a digest of the original name to a key, because other names may have made the same key.
 func unique(key, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }
 
-// project writes the manifests of a project. A part is encoded as soon as its items are known; but the first one declares what the
-// items of all parts name.
+// project writes the manifests of a project. Each part is encoded as soon as its items are composed, except the first: it declares the
+// states and labels of all items.
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := &groups{newNames(), newNames(), newNames(), newNames(), newNames(), map[string]bool{}, nil, c.customFields(places)}
@@ -206,7 +208,7 @@ func (c *composer) project(source string, places []place) {
 	encode(0, full, first)
 }
 
-// free is a file name that neither the mapping nor another project's file has.
+// free returns a file name that differs from the mapping's and from the names of the other manifests.
 func (c *composer) free(name string) string {
 	for name == "mapping.yaml" || slices.ContainsFunc(c.parts, func(f outFile) bool { return f.name == name }) {
 		name = "project-" + name
@@ -214,7 +216,7 @@ func (c *composer) free(name string) string {
 	return name
 }
 
-// of is the report on an issue. What earlier exports had is in none: this report is of the present one.
+// of returns the report for an issue. Issues that only an earlier export had get a report of their own, which nobody reads.
 func (c *composer) of(i *Issue) *Report {
 	if c.found.kept[i] {
 		return newReport()
@@ -222,7 +224,7 @@ func (c *composer) of(i *Issue) *Report {
 	return c.report
 }
 
-// item writes an issue.
+// item writes an issue as a work item.
 func (c *composer) item(at place, g *groups) manifest.Map {
 	i := at.issue
 	defer func(r *Report) { c.report = r }(c.report)

@@ -59,7 +59,7 @@ func count(issues []*Issue) Counts {
 	return n
 }
 
-// people counts the distinct people of the issues for whom a condition holds.
+// people counts the distinct people of the issues whose ID meets a condition.
 func people(issues []*Issue, are func(id string) bool) int {
 	all := map[string]bool{}
 	for _, i := range issues {

@@ -16,7 +16,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// hooks do for a tracker what a description cannot say. Each may be nil.
+// hooks are functions for rules of a tracker that a description cannot express. Each may be nil.
 type hooks struct {
 	place   func(x *reader, i *convert.Issue, v records.Value)                                // after the fields of an issue
 	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
@@ -31,7 +31,7 @@ type hooks struct {
 	finish  func(x *reader)
 }
 
-// reader reads the answers of a tracker that a description tells of.
+// reader reads the records of a tracker by its description.
 type reader struct {
 	*api
 	*description
@@ -68,7 +68,7 @@ type reader struct {
 	hours          bool                            // there are days that a zone tells
 }
 
-// described returns the API of a tracker that a description tells of.
+// described returns the API of a tracker from the first section of its description.
 func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
 	head := describe(top).head()
@@ -97,7 +97,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	}
 }
 
-// record takes a record, or what is left of one whose lists were read.
+// record reads a record, or the rest of a page after its lists were read.
 func (x *reader) record(r records.Record) error {
 	v := r.Tree()
 	x.at = r.Position
@@ -115,7 +115,7 @@ func (x *reader) record(r records.Record) error {
 	return x.sorted(r, v)
 }
 
-// page notes what a page says of the records in it.
+// page records the numbers on a page, and whether another page follows.
 func (x *reader) page(v records.Value) {
 	if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
 		x.totals[x.scope] = max(x.totals[x.scope], n)
@@ -159,7 +159,7 @@ func (x *reader) sorted(r records.Record, v records.Value) error {
 	return x.foreign(r, what, hint)
 }
 
-// take takes a record of a kind.
+// take adds a record of a kind.
 func (x *reader) take(s *section, v records.Value) {
 	of, as := x.text(v, s.paths("of")), s.word("as")
 	key := x.key(&convert.Issue{Project: x.scope, Key: of, ID: of})
@@ -213,7 +213,7 @@ func (x *reader) take(s *section, v records.Value) {
 	}
 }
 
-// called returns how people call a field.
+// called returns the name of a field for people.
 func (x *reader) called(name string) string {
 	if x.hooks.title == nil {
 		return name
@@ -221,7 +221,7 @@ func (x *reader) called(name string) string {
 	return x.hooks.title(name)
 }
 
-// apartFrom returns what takes a comment instead of its issue.
+// apartFrom returns a name for the values of a comment that a hook keeps, or "" if the comment belongs to its issue.
 func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) string {
 	if x.hooks.comment == nil {
 		return ""
@@ -229,7 +229,7 @@ func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) stri
 	return x.hooks.comment(x, key, c, v)
 }
 
-// issue makes an issue of a record.
+// issue makes an issue from a record.
 func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
 	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), i.Key[strings.LastIndexByte(i.Key, '-')+1:]))
@@ -266,7 +266,7 @@ func (x *reader) project(key string) *convert.Project {
 // leaf is a value with its name in the account.
 type leaf struct{ name, text string }
 
-// parts gives an issue the content of the lists within its record, and returns all values of the record.
+// parts adds the content of the lists within its record to an issue, and returns all values of the record.
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
@@ -306,13 +306,13 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	return all
 }
 
-// markups returns how texts are written, by their names in descriptions.
+// markups returns the markups of texts by their names in descriptions.
 func markups() map[string]convert.Markup {
 	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
 }
 
-// part gives an issue the content of an element of a list. It returns values that have names of their own. left leads the names of values
-// that are left out, and apart the names of values that something else than the issue takes.
+// part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are
+// left out, and apart a name for values that a hook or another object keeps.
 func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
@@ -361,7 +361,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 	return nil, "", ""
 }
 
-// field gives an issue a field that a list names. Some names stand for fields that each issue has, such as its state.
+// field adds a field that a list names to an issue. Some names stand for fields that each issue has, such as its state.
 func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []leaf) {
 	name, role := x.text(v, s.paths("name")), convert.OfField
 	source := cmp.Or(s.word("as"), s.list) + "." + name
@@ -409,10 +409,10 @@ func (x *reader) book(i *convert.Issue, all []leaf) {
 	})
 }
 
-// shown is the role of values that are booked by another name.
+// shown is the role of values that are booked under another name.
 const shown convert.Role = "shown"
 
-// bookAll books all that a value holds.
+// bookAll books all values within a value.
 func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	var all []leaf
 	v.Leaves(prefix, func(path, text string) bool {
@@ -422,7 +422,7 @@ func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	x.book(i, all)
 }
 
-// finish adds to issues what other records say, and notes what is missing.
+// finish adds the content of other records to the issues, and adds remarks on missing records.
 func (x *reader) finish() {
 	for _, i := range x.issues {
 		if at := x.key(i); i == x.latest[at] {
@@ -461,7 +461,7 @@ func (x *reader) finish() {
 	x.missing()
 }
 
-// missing notes what the files do not hold, and what of them is left out.
+// missing adds remarks on records that the files lack or that are left out.
 func (x *reader) missing() {
 	for _, list := range slices.Sorted(maps.Keys(x.left)) {
 		x.to.Note("parts-left-out", diag.Count(x.left[list], "record")+" of "+strings.ReplaceAll(list, "_", " ")+" left out")

@@ -11,16 +11,20 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// redmineText is the description of Redmine.
+//
 //go:embed redmine.txt
 var redmineText string
 
+// textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
-// redmine describes what issues.json and issues/ID.json answer, and users.json. Changes name states, people and fields by numbers.
+// redmine describes the answers of issues.json, issues/ID.json and users.json. Changes name states, people and fields by numbers.
 func redmine() *api {
 	return described(redmineText, redmineHooks)
 }
 
+// redmineHooks returns the hooks for Redmine.
 func redmineHooks() hooks {
 	names := map[string]string{} // what a number means, such as status_id 1
 	return hooks{

@@ -120,7 +120,7 @@ func (c *Cells) list(text, by string) []string {
 	return parts
 }
 
-// private reports whether not everybody may see the row.
+// private reports whether not everybody may see the row, or the row is a note by the tracker itself.
 func (c *Cells) private() bool {
 	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
 		return !slices.Contains([]string{"", "no", "n", "false", "0", "public"}, strings.ToLower(c.clean(c.Cell(i))))

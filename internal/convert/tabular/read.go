@@ -41,7 +41,7 @@ type export struct {
 	follows  bool     // a page says that another page follows
 	ended    bool     // a page says that it is the last
 	rows     int
-	foreign  error // of a header in an unknown language
+	foreign  error // from Layout.Header, for a header that cannot be read
 }
 
 // first is the first row with a key.

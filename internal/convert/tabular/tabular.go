@@ -1,7 +1,7 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
-// A layout names the fields of a tracker's columns (columns.txt) and its special rules, in a file for each tracker. The
-// mapping file can name other fields, and wins. The rest is the same for all: lists, people, dates, references by key or by title,
+// A layout names the fields of a tracker's columns (columns.txt) and its special rules, in a file for each tracker; entries of the
+// mapping file win over it. The rest is the same for all: lists, people, dates, references by key or by title,
 // damage by spreadsheets. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
 // The package must not know manifests.
 package tabular

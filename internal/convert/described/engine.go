@@ -18,16 +18,16 @@ import (
 
 // hooks are functions for rules of a tracker that a description cannot express. Each may be nil.
 type hooks struct {
-	place   func(x *reader, i *convert.Issue, v records.Value)                                // after the fields of an issue
-	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
-	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // what takes it instead; "" = the issue
-	field   func(x *reader, v records.Value, values []string)                                 // values of a field that a list names
-	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // before a record is taken
-	last    func(x *reader, i *convert.Issue) (left string)                                   // before an issue is handed out; what leaves it out
-	html    func(text string) string                                                          // as others write it
-	text    func(text string) string                                                          // as others write it
-	title   func(name string) string                                                          // of a field
-	link    func(kind string) (name, way string)                                              // what the type of a link says
+	place   func(x *reader, i *convert.Issue, v records.Value)                                // runs after the fields of an issue are set
+	issue   func(x *reader, i *convert.Issue, v records.Value)                                // runs after the lists in an issue are read
+	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // returns a name for its values if the hook keeps it; "" = the issue gets it
+	field   func(x *reader, v records.Value, values []string)                                 // may change the values of a field that a list names
+	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // runs before a record is read; done = the hook has read it
+	last    func(x *reader, i *convert.Issue) (left string)                                   // runs before an issue is handed out; returns the reason to leave it out
+	html    func(text string) string                                                          // normalises a text in HTML
+	text    func(text string) string                                                          // normalises a text
+	title   func(name string) string                                                          // returns the name of a field for people
+	link    func(kind string) (name, way string)                                              // splits the type of a link
 	finish  func(x *reader)
 }
 
@@ -42,35 +42,35 @@ type reader struct {
 	issues   []*convert.Issue
 	latest   map[string]*convert.Issue  // by key
 	comments convert.Comments           // by key
-	counted  map[string]int             // how many comments the tracker counts, by key
-	events   map[string][]convert.Event // what other records say was changed, by key
-	apart    convert.Apart              // what records hold that are no issues, by key
+	counted  map[string]int             // numbers of comments that the tracker states, by key
+	events   map[string][]convert.Event // changes from records of their own, by key
+	apart    convert.Apart              // values of records that are no issues, by key
 
 	hooks          hooks
 	words          *words.Words
 	markup         convert.Markup
-	shown          []string                        // what is shown of an object
+	shown          []string                        // paths of the text of an object
 	projects       map[string]*convert.Project     // by key
 	known          map[string]string               // names of people
-	late           []convert.Person                // of whom records alone tell, by names that others tell better
-	left           map[string]int                  // records of lists that are left out
-	files          map[string][]convert.Attachment // that records of their own hold, by issue
+	late           []convert.Person                // people from records of their own, added last because issues have better names
+	left           map[string]int                  // numbers of records left out, by list
+	files          map[string][]convert.Attachment // from records of their own, by issue
 	work           map[string][]convert.Work       // likewise
-	lists          map[string]bool                 // that some record has
+	lists          map[string]bool                 // lists that some record has
 	scope          string                          // the project of the record, if keys are those of a project
 	at             diag.Position                   // of the record
-	short          map[string]string               // names of issues that others name, and nothing else, by key
-	site           string                          // the address of the tracker, which that of a file tells
+	short          map[string]string               // names of issues of which the files have only a reference, by key
+	site           string                          // the address of the tracker, from the address of a file
 	named          string                          // the issue that the last record names
 	last           string                          // the kind of the last record
-	totals         map[string]int                  // what pages count, by the kind of records in them
-	follows, ended bool                            // pages of issues say that others follow, and that they are the last
-	hours          bool                            // there are days that a zone tells
+	totals         map[string]int                  // numbers of issues that pages state, by scope
+	follows, ended bool                            // a page of issues says that another follows; a page says that it is the last
+	hours          bool                            // days were computed with the assumed time zone
 }
 
 // described returns the API of a tracker from the first section of its description.
 func described(text string, h func() hooks) *api {
-	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
+	top, _, _ := strings.Cut(text, "\n\n") // the first section is enough for detection
 	head := describe(top).head()
 	a := &api{
 		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", byID: head.word("by") == "id", html: head.word("html") != "", file: head.word("file"),
@@ -281,7 +281,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	for _, list := range lists {
 		for _, one := range v.At(list) {
 			x.lists[list] = true
-			as, left, whole, own := list, "", false, false // what the values are called; what leads their names if it is not taken
+			as, left, whole, own := list, "", false, false // name of the values; prefix of their names if they are left out
 			for _, s := range x.of(list) {
 				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
 					continue
@@ -296,7 +296,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 				if left != "" && (whole || x.roles.Of(path) == convert.OfComment) {
 					path = left + ": " + path
 				}
-				if !own && (as != list || !listed(path, list)) { // what is within is booked by itself
+				if !own && (as != list || !listed(path, list)) { // nested lists are booked by themselves
 					all = append(all, leaf{path, text})
 				}
 				return true
@@ -391,7 +391,7 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []lea
 
 // book books values with an issue.
 func (x *reader) book(i *convert.Issue, all []leaf) {
-	for _, l := range x.find("also").lines { // what others say, too
+	for _, l := range x.find("also").lines { // values that repeat others
 		if slices.ContainsFunc(all, func(one leaf) bool { return one.name == l.field }) {
 			for n, one := range all {
 				if slices.Contains(l.paths, one.name) {

@@ -15,7 +15,7 @@ import (
 
 // notYet lists the folders whose comments do not follow the rules yet. Remove a folder once its comments do.
 func notYet() []string {
-	return []string{"internal/convert", "planner"}
+	return []string{"internal/convert/dates", "internal/convert/github", "internal/convert/jira", "planner"}
 }
 
 func TestACommentBeginsWithTheNameThatItDocuments(t *testing.T) {

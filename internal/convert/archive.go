@@ -132,7 +132,7 @@ func (in *inputs) tarball(f File, size int64) (bool, error) {
 		if err != nil {
 			return true, damaged(err)
 		}
-		if e.Typeflag == tar.TypeXGlobalHeader { // such as the commit that git archive packed
+		if e.Typeflag == tar.TypeXGlobalHeader { // such as the commit in an archive by git
 			continue
 		}
 		mode := e.FileInfo().Mode()

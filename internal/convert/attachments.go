@@ -26,11 +26,11 @@ const attachedName = "attachments.tsv"
 
 // attached finds the local files of attachments, and collects the rows of their list.
 type attached struct {
-	folder string         // of the manifests, in or below which the files lie
-	root   *os.Root       // of it; nil = it is not there yet
-	named  map[string]int // how many attachments of the export have a name
+	folder string         // folder of the manifests; the files lie in it or below it
+	root   *os.Root       // the open folder; nil = it does not exist yet
+	named  map[string]int // number of attachments of the export by name
 	rows   [][]string
-	booked int // how many of them are in the account
+	booked int // number of rows that are in the account
 }
 
 // upload is a file that is uploaded: its name, and the target of links to it.
@@ -181,7 +181,7 @@ func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, 
 	if one.ID != "" {
 		names = []string{itemKey(one.ID) + "-" + one.Name, names[0]}
 	}
-	if a.named[one.Name] == 1 { // else it may be that of another
+	if a.named[one.Name] == 1 { // else it may be the file of another attachment
 		names = append(names, one.Name)
 	}
 	for _, name := range names {
@@ -203,7 +203,7 @@ func (a *attached) look(file string, size int64) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing
-	case err != nil, !info.Mode().IsRegular(): // of which some lead out of the folder, and others have no end
+	case err != nil, !info.Mode().IsRegular(): // such as a link out of the folder, or a device without an end
 		return "unreadable"
 	case info.Size() == 0:
 		return "empty"

@@ -19,8 +19,8 @@ const Auto = "auto"
 // choice holds the detected format, and the files of the command line by their use.
 type choice struct {
 	format *Format
-	by     string // what it was recognised by
-	files  []File // of the format
+	by     string // the sign by which the format was recognised
+	files  []File // files of the format
 	users  []File // lists of the site's users
 	passed []string
 }
@@ -29,7 +29,7 @@ type choice struct {
 // unless one seems to be a damaged part of the export.
 func choose(name string, formats []*Format, files []File) (*choice, error) {
 	chosen := &choice{}
-	var missed error // what a file is that was passed over, if there is nothing else
+	var missed error // explains a file that was passed over, if there is no export
 	fits := func(sheet *xlsx.Sheet) bool {
 		found, _, _ := recognise(name, formats, sheet.Text[:min(len(sheet.Text), maxHead)], ".xlsx")
 		return found != nil && (name == Auto || found.Name == name)
@@ -76,7 +76,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 				tracker = named.Tracker
 			}
 			near := nearly(head, file.Name, tracker)
-			if near != nil && !file.found && (named == nil || named.Name != "csv") { // which reads any table
+			if near != nil && !file.found && (named == nil || named.Name != "csv") { // csv reads any table
 				return nil, near
 			}
 			missed = cmp.Or(missed, near)
@@ -85,7 +85,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			return nil, diag.WithHint(fmt.Errorf("%s: it is no spreadsheet", file.Name), "planform convert csv reads tables that are text")
 		}
 		if found == nil && named != nil && !file.found {
-			found, what = named, "the command line" // it says best what is wrong, if anything
+			found, what = named, "the command line" // its reader has the best error message
 		}
 		switch {
 		case file.found && (found == nil || name != Auto && found.Name != name || file.sheet != nil && chosen.format != nil && found.Name != chosen.format.Name):

@@ -30,18 +30,18 @@ type collection struct {
 	clashes   []clash      // issues that have the key of another one
 	columns   manifest.Map // of tables, with what they hold
 	outside   []outside
-	open      func(field string) bool // the mapping says that restricted issues of a field are converted
+	open      func(field string) bool // reports whether issues restricted by a field are converted
 	closed    map[string]bool         // keys of issues that are held back
 	values    map[string]*Value
-	numbered  []*Value     // the same
-	held      map[Held]int // by the export itself
-	double    map[Held]int // by issues that are in the files once more
-	unwritten map[Held]int // by other issues of the same key, and by those that are held back
+	numbered  []*Value     // the same values by number
+	held      map[Held]int // values of the export itself
+	double    map[Held]int // values of issues that are in the files once more
+	unwritten map[Held]int // values of other issues with the same key, and of restricted issues
 
-	to  *spool // which has what issues hold
-	err error  // of it
+	to  *spool // holds the content of issues
+	err error  // first error of the spool
 
-	kept       map[*Issue]bool     // of an earlier export: this one does not have them
+	kept       map[*Issue]bool     // issues that only an earlier export had
 	previously map[*Issue][]string // former keys of their items
 }
 
@@ -149,7 +149,7 @@ func (c *collection) different(a, b *Issue) bool {
 	case !a.Created.IsZero() && !b.Created.IsZero():
 		return !a.Created.Equal(b.Created)
 	}
-	return a.Updated.Equal(b.Updated) // nothing says which is the later state
+	return a.Updated.Equal(b.Updated) // without a later state they are two issues
 }
 
 // Note adds a remark about the export. Remarks of equal kind and text are one remark with all their issues.

@@ -35,21 +35,21 @@ type composer struct {
 	pages   map[string]place            // by address of the issue, see pageKey
 	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
-	unique  map[string]place            // by key, where one is that of one issue in all projects
-	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
+	unique  map[string]place            // by key, if keys are unique in all projects together
+	related map[string]map[string][]any // related items by project and key of the issue, then by kind of relation
 	defined map[string][]mapping.Link   // custom relations, by the project whose items have them
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
-	circled map[*Issue]bool             // issues that lose their parent, as it is below them
+	circled map[*Issue]bool             // issues that lose their parent, because it is also their descendant
 	parts   []outFile
-	to      *spool // which takes the parts
+	to      *spool // holds the parts
 
 	attached attached
-	uploads  map[string]upload   // of the issue that is being composed: its uploaded files, by address, and by name
-	named    written             // by the mapping: names of the source, and what becomes of them
-	wrote    written             // of projects
-	booked   written             // of the item that is booked
-	partners map[string][]*Issue // by project and key of an issue: the others of its relations
+	uploads  map[string]upload   // uploaded files of the current issue, by address and by name
+	named    written             // words of the mapping file, and names and addresses of mapped people
+	wrote    written             // words of the projects' declarations
+	booked   written             // words of the item that is booked
+	partners map[string][]*Issue // related issues by project and key of an issue
 }
 
 // place is an issue with the project and the key of its item.

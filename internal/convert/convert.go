@@ -207,7 +207,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	current := issues // what is asked is asked of these
+	current := issues // questions are about these issues
 	if m.Archived == "skip" {
 		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
 	}

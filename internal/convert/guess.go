@@ -262,11 +262,11 @@ func guessStates(f *mapping.File, issues []*Issue) {
 	}
 	group := func(name string) string {
 		undone := words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
-		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // which may call it done
+		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // the tracker's own group may be completed
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), plainName(name))
-		if strings.EqualFold(to, "triage") { // which the service keeps for itself
+		if strings.EqualFold(to, "triage") { // the service reserves this name
 			to = "In Triage"
 		}
 		pairs := manifest.Map{{Key: "name", Value: to}}
@@ -342,7 +342,7 @@ func guessNames(f *mapping.File, issues []*Issue) {
 			to = manifest.Map{{Key: "name", Value: to}, {Key: "is_epic", Value: true}}
 		case kind != "":
 			to = kind
-		case to == "skip": // which would leave the type out
+		case to == "skip": // the word skip would leave the type out
 			to = manifest.Map{{Key: "name", Value: name}}
 		}
 		f.Add("types", name, to, guessed)

@@ -308,7 +308,7 @@ func (c *composer) book(i *Issue, h Held, to fate) {
 	l := c.report.ledger
 	l.book(h, to)
 	role, told := h.Of.Role, l.told[i]
-	if role == Summed { // what has no place is told under several kinds
+	if role == Summed { // losses.txt lists losses of summed values under uncarried
 		role = Uncarried
 	}
 	if to == lost && !told[role] && !l.told[nil][role] {
@@ -329,9 +329,9 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 	if c.mapped(role) {
 		also = c.named
 	}
-	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // of which some write the end of a line so
+	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // some trackers write the end of a line as \n
 	if keys := numbered.FindAllString(h.Text, -1); role == Relation && keys != nil {
-		texts[0] = strings.Join(keys, " ") // the words are those of the tracker
+		texts[0] = strings.Join(keys, " ") // the other words are the tracker's
 	}
 	if p := c.found.people[h.Text]; p != nil {
 		texts = append(texts, c.person(p.ID))
@@ -379,9 +379,9 @@ func (c *composer) saidElsewhere(i *Issue, h Held) bool {
 		_, ok := c.placed[i.Project+"/"+i.Parent]
 		return ok
 	case OfItem:
-		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of it
+		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of the issue
 	case OfFile:
-		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // likewise
+		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // another address of a file
 	case Relation:
 		return len(i.Links) > 0 && !strings.ContainsAny(h.Text, "0123456789")
 	case OfState:
@@ -504,7 +504,7 @@ func (c *composer) accountForRest(composed map[*Issue]bool) {
 		case role == Uncarried || role == Summed:
 		case c.wrote.has(h.Text, inFields, c.named):
 			to = carried
-		case role == Assignee || role == History: // of people who have nothing to do with the items
+		case role == Assignee || role == History: // people that no item names
 			to = decided
 		}
 		c.book(nil, h, to)

@@ -132,7 +132,7 @@ func (c *composer) relate(issues []*Issue) {
 				kind = "blocked_by"
 			}
 		}
-		var ref any = other.project.Key + "/" + other.key // without the project, SHOP-9 would be the number that the service gave
+		var ref any = other.project.Key + "/" + other.key // without the project, SHOP-9 would mean the number in Plane
 		id := on.issue.Project + "/" + on.issue.Key
 		if c.related[id] == nil {
 			c.related[id] = map[string][]any{}

@@ -13,7 +13,7 @@ import (
 type spool struct {
 	file  *os.File
 	named bool
-	out   *bufio.Writer // which remembers an error until it is flushed
+	out   *bufio.Writer // keeps an error until flush returns it
 	size  int64
 }
 

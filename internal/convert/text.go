@@ -50,7 +50,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			text = plain(c.clean(i, t.Body))
 			break
 		}
-		if text = c.tags(t.Body, i); !c.format.HTML { // what follows GitHub's rules has no such marks
+		if text = c.tags(t.Body, i); !c.format.HTML { // trackers with GitHub's rules have no such marks
 			text = markup.Bold(text)
 		}
 		text = markup.HardBreaks(text)
@@ -83,12 +83,12 @@ func plain(text string) string {
 		bullet := listItem.FindString(line)
 		line = bullet + special.ReplaceAllStringFunc(line[len(bullet):], func(s string) string {
 			if strings.TrimSpace(s) == "" {
-				return "" // which would be code
+				return "" // blanks at the beginning would make code
 			}
 			return "\\" + s
 		})
 		if i+1 < len(lines) && line != "" && strings.TrimSpace(lines[i+1]) != "" && !listItem.MatchString(lines[i+1]) {
-			if strings.HasSuffix(line, "\\") { // which would escape another one
+			if strings.HasSuffix(line, "\\") { // a backslash would escape another one
 				line += "  "
 			} else {
 				line += "\\"
@@ -129,7 +129,7 @@ func (c *composer) clean(i *Issue, text string) string {
 	whole := utf8.RuneCountInString(text)
 	text = withoutControls(text)
 	c.report.lose("control-characters", i, whole-utf8.RuneCountInString(text))
-	const most = 2 << 20 // what a manifest takes is 2.5 MiB
+	const most = 2 << 20 // a manifest takes texts of 2.5 MiB
 	if len(text) > most {
 		c.report.lose("texts-cut", i, 1)
 		text = beginningOf(text, most) + "…"
@@ -266,7 +266,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
 	}
-	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // of one person under two names
+	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // one person may have two IDs
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {

@@ -96,7 +96,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	}
 	x.finish()
 	for _, i := range x.issues {
-		if x.latest[x.key(i)] != i { // it is booked, and goes before what counts
+		if x.latest[x.key(i)] != i { // a superseded record: its values are booked before the issue that counts
 			x.hand(i)
 		}
 	}

@@ -23,7 +23,7 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 			texts = []string{x.text(v, paths)}
 		}
 		if len(texts) == 0 {
-			texts = []string{""} // of an object of which nothing is shown
+			texts = []string{""} // an object without a text that is shown
 		}
 		if slices.Contains(x.head().paths("nothing"), texts[0]) {
 			return
@@ -394,7 +394,7 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 			is = "artifacts"
 		}
 		switch other = is; is {
-		case "children": // which say it
+		case "children": // the children name their parent themselves
 		case "parents":
 			i.Parent = key
 		case "files":

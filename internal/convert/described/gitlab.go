@@ -69,7 +69,7 @@ func gitlabHooks() hooks {
 						texts = append(texts, c.Text.Body)
 					}
 				}
-				for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the archive has them, in its folder uploads
+				for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the files are in folder uploads of the archive
 					name, err := url.PathUnescape(m[2])
 					if err != nil {
 						name = m[2]
@@ -79,7 +79,7 @@ func gitlabHooks() hooks {
 					}
 				}
 				text, ok := about[gitlabFolder(i.Position.File)]
-				if !ok && len(about) == 1 { // a file that was taken out of its folder is that of the only project
+				if !ok && len(about) == 1 { // a file outside its folder belongs to the only project
 					text = slices.Collect(maps.Values(about))[0]
 				}
 				x.project(i.Project).Description = text

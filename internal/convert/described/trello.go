@@ -24,7 +24,7 @@ var trelloText string
 
 var (
 	cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
-	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // what only Trello makes of the title of a link
+	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // a title of links that only Trello understands
 )
 
 // trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions), because an export
@@ -38,7 +38,7 @@ type boards struct {
 	cards    map[string]*card            // by ID
 	parts    map[string]records.Value    // lists, labels and custom fields, by ID
 	tasks    map[string][]records.Value  // checklists, by the ID of the card
-	bearers  map[string][]*convert.Issue // of lists and labels, by the ID of these
+	bearers  map[string][]*convert.Issue // issues by the ID of their list or label
 	said     map[string]bool             // IDs of actions
 	creators map[string]string           // by the ID of the card
 	changes  map[string]int              // by the ID of the card
@@ -153,7 +153,7 @@ func (b *boards) action(x *reader, v records.Value) bool {
 	case "createCard", "copyCard", "convertToCardFromCheckItem", "emailCard":
 		b.creators[of] = x.firstPerson(v, []string{"memberCreator", "idMemberCreator"})
 		x.bookAll(x.apart.Of(of), v, "creations")
-	default: // what else happened is one matter, whatever it says
+	default: // other actions are only counted
 		b.changes[of]++
 		n := 0
 		v.Leaves("", func(string, string) bool { n++; return true })
@@ -201,11 +201,11 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 		}
 	}
 	i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.tasks(i, b.tasks[i.ID]))
-	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // that of its creation
+	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}
 	i.Start, i.Due = x.moment(i, at("start")), x.moment(i, at("due"))
-	for n := range i.Fields { // the position, by which cards are ordered within their list
+	for n := range i.Fields { // the position of the card in its list
 		i.Fields[n].Noise = true
 	}
 	if at("dueComplete") == "true" {
@@ -233,7 +233,7 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 		}
 		if other == "" || other == i.Key {
 			i.Pages = append(i.Pages, page)
-		} else { // named from one of the two, so that cards that point to each other have one relation
+		} else { // begins at one of the two cards, so that two cards that link to each other have one relation
 			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < i.Key})
 		}
 	}

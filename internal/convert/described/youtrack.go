@@ -44,7 +44,7 @@ func youtrackHooks() hooks {
 			n, err := strconv.ParseInt(strings.Join(texts, " "), 10, 64)
 			switch {
 			case err != nil:
-			case strings.Contains(kind, "Period"): // of which only the minutes may be asked for
+			case strings.Contains(kind, "Period"): // the user may have asked only for the minutes
 				texts[0] = dates.Duration(int(n) * 60)
 			case x.text(v, []string{"projectCustomField.field.fieldType.id"}) == "date and time":
 				texts[0] = cmp.Or(dates.Minute(milli(n)), texts[0])

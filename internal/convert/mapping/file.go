@@ -113,7 +113,7 @@ func (f *File) Add(section, key string, value any, comment string) {
 		*s = yaml.Node{Kind: yaml.MappingNode, HeadComment: s.HeadComment, LineComment: s.LineComment, FootComment: s.FootComment}
 	}
 	if s.Kind != yaml.MappingNode {
-		return // which is reported as a mistake
+		return // decoding reports this mistake
 	}
 	names := f.names[s]
 	if names == nil {

@@ -230,7 +230,7 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 			return nil, err
 		}
 		at := r.at(r.d.InputOffset() - int64(len(value)))
-		if string(value) == "null" { // in place of what may not be read, or was deleted
+		if string(value) == "null" { // stands for a deleted or unreadable object
 			continue
 		}
 		if value[0] != '{' {

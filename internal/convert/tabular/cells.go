@@ -62,7 +62,7 @@ func (e *export) empty(text string) bool { return e.guess == nil && !e.Zeros && 
 func (c *Cells) digest() uint64 {
 	h := fnv.New64a()
 	for name, text := range c.values {
-		_, _ = io.WriteString(h, name+"\x00"+text+"\x00") // which has no error
+		_, _ = io.WriteString(h, name+"\x00"+text+"\x00") // a hash returns no error
 	}
 	return h.Sum64()
 }

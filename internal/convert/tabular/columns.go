@@ -30,8 +30,8 @@ type sheet struct {
 	fields map[string][]int
 	split  map[int]string
 	text   []string         // columns that are kept as a text
-	places map[string][]int // of these
-	roles  *convert.Roles   // of columns
+	places map[string][]int // places of text columns by name
+	roles  *convert.Roles   // roles of columns
 }
 
 // open opens a file and finds its columns.
@@ -42,7 +42,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 			_ = s.in.Close()
 		}
 	}()
-	again := func() error { // what was looked at is read once more
+	again := func() error { // opens the file from its beginning
 		if s.in != nil {
 			_ = s.in.Close()
 		}
@@ -74,7 +74,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 			return s, err
 		}
 		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool {
-			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // whose names say nothing to us
+			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // any names will do
 		})
 	}
 	if err != nil && e.foreign != nil {
@@ -154,7 +154,7 @@ func (e *export) guessed(h *header) map[string]string {
 	}
 	found := map[string]string{}
 	for name, field := range e.Columns {
-		if before, after, part := strings.Cut(name, "*"); part { // any name that begins, or ends, so
+		if before, after, part := strings.Cut(name, "*"); part { // any name with this beginning and end
 			for _, cell := range h.names {
 				if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
 					found[cell] = field
@@ -184,7 +184,7 @@ func (h *header) calls(object string) bool {
 // columns finds the fields of a file's columns.
 func (e *export) columns(s *sheet) {
 	guesses := e.guessed(s.header)
-	decided := map[string]bool{} // what somebody decided leaves no room for a guess
+	decided := map[string]bool{} // fields with one value whose column the mapping names
 	for _, cell := range s.Header {
 		if c, ok := e.in.Columns.Own(cell); ok {
 			decided[c.Field] = single[c.Field]

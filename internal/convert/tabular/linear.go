@@ -44,13 +44,13 @@ func linear() *Layout {
 			}
 			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
 				for _, to := range c.list(c.Column(l.column), c.e.Lists) {
-					if to != "" { // both sides say what they are related to: it is named from one of them
+					if to != "" { // both issues have the relation: it begins at one of them
 						i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
 					}
 				}
 			}
 			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
-			for n, f := range i.Fields { // the item shows by its state when something happened to it
+			for n, f := range i.Fields { // the item's state tells enough without these dates
 				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
 				i.Fields[n].Noise = slices.Contains(when, f.Name)
 			}

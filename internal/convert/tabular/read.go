@@ -32,11 +32,11 @@ type export struct {
 	titled   map[string]string   // title by key
 	issues   []*convert.Issue
 	comments convert.Comments
-	apart    convert.Apart // with these
+	apart    convert.Apart // values of comments
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
 	words    *words.Words
-	above    []string // of a tree, the keys down to the last row
+	above    []string // keys of the last row and its ancestors in a tree
 	second   bool     // the files are read for the second time
 	follows  bool     // a page says that another page follows
 	ended    bool     // a page says that it is the last
@@ -79,7 +79,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	there := map[string]bool{}
 	for n, i := range e.issues {
 		there[e.scopes[i]+"#"+i.Key] = true
-		e.issues[n] = nil // it is kept by who it is handed to
+		e.issues[n] = nil // the sink keeps it
 		e.apart.Join(i, e.scopes[i]+"#"+i.Key)
 		to.Issue(i)
 	}

@@ -76,11 +76,11 @@ const (
 	commentText  = "comment_text"
 	commentCount = "comment_count"
 	commentLikes = "comment_likes"
-	commentTitle = "comment_title" // of the issue, where the file of issues does not have its key
+	commentTitle = "comment_title" // the title of the issue, if no issue has the key in comment_of
 	versionDue   = "version_due"
-	scope        = "scope" // within which the keys are unique
+	scope        = "scope" // keys are unique within it
 	projectText  = "project_text"
-	internalID   = "id" // which another item may name, instead of the key
+	internalID   = "id" // another item may name it instead of the key
 	private      = "private"
 )
 

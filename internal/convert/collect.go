@@ -28,7 +28,7 @@ type collection struct {
 	dates     diag.Position
 	doubles   int
 	clashes   []clash      // issues that have the key of another one
-	columns   manifest.Map // of tables, with what they hold
+	columns   manifest.Map // columns of tables with their fields
 	outside   []outside
 	open      func(field string) bool // reports whether issues restricted by a field are converted
 	closed    map[string]bool         // keys of issues that are held back

@@ -28,7 +28,7 @@ type Options struct {
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
 	Users    []File // CSV of the site's users, with their e-mail addresses
 	Members  []File // which have the e-mail addresses of the members of the workspace
-	Timezone string // of dates without one; "" is what the mapping says, or UTC
+	Timezone string // of dates without one; "" = the zone in the mapping, or UTC
 
 	// Since, Only and Limit select issues of the export, with their parents; zero values select all.
 	Since string   // issues that changed on that day or later

@@ -7,8 +7,8 @@
 //   - find the files in folders and archives (files.go, archive.go), which are untrusted: nothing outside them is read;
 //   - choose the format, if the user does not name it, and recognise side files (choose.go, users.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);
-//   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
-//   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
+//   - read the mapping file, and add the names that the export has and the file lacks (guess.go, package mapping);
+//   - take the wanted part (select.go), compare it with the last run, and keep issues that are gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every
 //     loss (report.go);
 //   - account for each value of the source, by the role that the format declares for it (ledger.go);

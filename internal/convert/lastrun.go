@@ -29,7 +29,7 @@ type run struct {
 	Files         map[string]string     `json:"files"`           // name -> digest
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
 	Export        string                `json:"export,omitempty"`
-	Since         *Since                `json:"since,omitempty"` // what the last export brought
+	Since         *Since                `json:"since,omitempty"` // differences of the last export
 	Link          string                `json:"link,omitempty"`  // history.link of the mapping; "" = link, the only way at the time
 }
 
@@ -132,7 +132,7 @@ type comparedRuns struct {
 	exported map[string]bool   // names of the last run that the export has, selected or not
 	selected map[string]*Issue // by the name of the last run
 	whole    bool              // all issues of the export are selected
-	drop     bool              // what is gone from the export is not kept
+	drop     bool              // issues that are gone from the export are not kept
 }
 
 // compareRuns compares the selected issues with the last run in the folder; all are the issues of the whole export. An issue that is gone

@@ -103,7 +103,7 @@ func (p *packing) done() error {
 }
 
 // tarball adds the files in a gzipped tar archive to the inputs, and returns false if the gzip file holds no tar archive. A tar archive has
-// no random access: texts are kept in memory whole, and of other files the first 512 bytes.
+// no random access: texts and spreadsheets are kept in memory whole, and of other files the first 512 bytes.
 func (in *inputs) tarball(f File, size int64) (bool, error) {
 	raw, err := f.open()
 	if err != nil {

@@ -215,7 +215,7 @@ type Issue struct {
 	Events      []Event  `json:",omitempty"`
 	Watchers    []string `json:",omitempty"` // as far as they are named
 	Fields      []Field
-	Left        map[string]int // numbers of objects that Plane has no place for, by kind of loss, such as worklogs
+	Left        map[string]int // numbers of losses by kind, such as worklogs, which Plane has no place for
 	URL         string
 	Position    diag.Position
 	Held        []Held `json:"-"` // see [Roles.Enter]

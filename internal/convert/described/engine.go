@@ -312,7 +312,7 @@ func markups() map[string]convert.Markup {
 }
 
 // part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are
-// left out, and apart a name for values that a hook or another object keeps.
+// left out or became another object, and apart a name for the values of a comment that a hook keeps.
 func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
 	switch s.kind {
 	case "comment":

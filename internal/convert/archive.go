@@ -17,8 +17,8 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// archive takes the files of a zip archive. It reports false for what is packed in the same way and means something else, such as
-// a spreadsheet.
+// archive adds the files in a zip archive to the inputs. It returns false if the file is a zip archive with another meaning, such as a
+// spreadsheet.
 func (in *inputs) archive(f File, size int64) (bool, error) {
 	packed, p := &packedFile{open: f.open}, &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
 	close, err := packed.use()
@@ -55,7 +55,7 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 	return true, p.done()
 }
 
-// packing checks what is in an archive.
+// packing checks the entries of an archive while they are added to the inputs.
 type packing struct {
 	in    *inputs
 	of    File
@@ -65,11 +65,13 @@ type packing struct {
 	had   int // files before it
 }
 
+// bad returns an error that begins with the name of the archive.
 func (p *packing) bad(hint, format string, args ...any) error {
 	return diag.WithHint(fmt.Errorf(p.of.Name+": "+format, args...), hint)
 }
 
-// take reports whether an entry is a file to be read.
+// take reports whether an entry is a regular, visible file. It returns an error if the entry leaves the archive or the archive is too
+// large.
 func (p *packing) take(name string, mode fs.FileMode, size uint64) (bool, error) {
 	const large, ratio = 100 << 20, 250
 	if p.seen++; p.seen > 2*maxFiles {
@@ -92,6 +94,7 @@ func (p *packing) take(name string, mode fs.FileMode, size uint64) (bool, error)
 	return true, nil
 }
 
+// done returns an error if no file of the archive was added.
 func (p *packing) done() error {
 	if len(p.in.files) == p.had {
 		return p.bad("name the archive with the exported files", "there is no file in the archive")
@@ -99,9 +102,8 @@ func (p *packing) done() error {
 	return nil
 }
 
-// tarball takes the files of a tar archive that gzip packed. It reports false for what is packed in the same way and is none. As such
-// an archive can only be read from its beginning, texts are kept in memory; of other files their beginning, by which they are
-// passed over.
+// tarball adds the files in a gzipped tar archive to the inputs, and returns false if the gzip file holds no tar archive. A tar archive has
+// no random access: texts and spreadsheets are kept in memory whole, and of other files the first 512 bytes.
 func (in *inputs) tarball(f File, size int64) (bool, error) {
 	raw, err := f.open()
 	if err != nil {
@@ -130,7 +132,7 @@ func (in *inputs) tarball(f File, size int64) (bool, error) {
 		if err != nil {
 			return true, damaged(err)
 		}
-		if e.Typeflag == tar.TypeXGlobalHeader { // such as the commit that git archive packed
+		if e.Typeflag == tar.TypeXGlobalHeader { // such as the commit in an archive by git
 			continue
 		}
 		mode := e.FileInfo().Mode()
@@ -166,7 +168,7 @@ func (in *inputs) tarball(f File, size int64) (bool, error) {
 	}
 }
 
-// packedFile is an archive that is open only as long as something of it is read.
+// packedFile is an archive that is open only while one of its files is read.
 type packedFile struct {
 	open  func() (io.ReadCloser, error)
 	at    io.ReaderAt
@@ -174,6 +176,7 @@ type packedFile struct {
 	users int
 }
 
+// use opens the archive if it is closed, and returns the function that ends this use.
 func (p *packedFile) use() (done func() error, err error) {
 	if p.users == 0 {
 		in, err := p.open()
@@ -191,10 +194,10 @@ func (p *packedFile) use() (done func() error, err error) {
 	}, nil
 }
 
-// ReadAt reads of the archive while it is in use.
+// ReadAt reads from the archive, which must be in use.
 func (p *packedFile) ReadAt(b []byte, at int64) (int, error) { return p.at.ReadAt(b, at) }
 
-// entry opens a file of the archive.
+// entry returns a function that opens a file of the archive.
 func (p *packedFile) entry(e *zip.File, name string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		done, err := p.use()
@@ -209,6 +212,7 @@ func (p *packedFile) entry(e *zip.File, name string) func() (io.ReadCloser, erro
 	}
 }
 
+// unpacked is an open file of an archive.
 type unpacked struct {
 	io.ReadCloser
 
@@ -216,7 +220,7 @@ type unpacked struct {
 	done func() error
 }
 
-// Read names the file of what is damaged.
+// Read adds the file's name and a hint to an error of decompression.
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF { //nolint:errorlint // as the package says
@@ -226,7 +230,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file, and the archive with the last of them.
+// Close closes the file, and the archive if no other file of it is open.
 func (u *unpacked) Close() error {
 	return cmp.Or(u.ReadCloser.Close(), u.done())
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// aside is what the issues of a collection hold that is needed again only when they are written: their texts and their past, which
-// are the most of a large export.
+// aside locates the texts and the past of an issue in the spool, where they wait until the issue is written. They are the largest part of
+// an export.
 type aside struct {
 	line span // the issue as it is compared, see [collection.line]
 	held span // its values: numbers and a text of each
@@ -20,7 +20,7 @@ type aside struct {
 	past            bool // work was logged, or something was changed
 }
 
-// putAside keeps what an issue holds elsewhere.
+// putAside moves the texts, the past and the booked values of an issue to the spool.
 func (c *collection) putAside(i *Issue) {
 	line, err := line(i)
 	var held []byte
@@ -38,7 +38,7 @@ func (c *collection) putAside(i *Issue) {
 	i.forget()
 }
 
-// line is an issue as it is compared with that of another run, without what says nothing of its content.
+// line returns an issue as a line of JSON for comparison between runs, without its update time, its counts of losses and its position.
 func line(i *Issue) ([]byte, error) {
 	content := *i
 	content.Updated, content.Left, content.Position = time.Time{}, nil, diag.Position{}
@@ -46,7 +46,7 @@ func line(i *Issue) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// line is that of an issue which may be put aside.
+// line returns the line of an issue, from the spool if the issue was put aside.
 func (c *collection) line(i *Issue) ([]byte, error) {
 	if i.aside.line.n == 0 {
 		return line(i)
@@ -54,7 +54,7 @@ func (c *collection) line(i *Issue) ([]byte, error) {
 	return c.to.read(i.aside.line)
 }
 
-// recall gives an issue back what was put aside. An error is that of the collection.
+// recall reads back the texts, the past and the values of an issue that was put aside. An error goes to c.err.
 func (c *collection) recall(i *Issue) {
 	if i.aside.line.n == 0 || c.err != nil {
 		return
@@ -85,7 +85,7 @@ func (c *collection) recall(i *Issue) {
 	}
 }
 
-// forget lets go of what is put aside, or written.
+// forget frees the memory of the texts, the past and the values of an issue after they were put aside or written.
 func (i *Issue) forget() {
 	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Held = "", "", nil, nil, nil
 	for n := range i.Comments {
@@ -93,13 +93,13 @@ func (i *Issue) forget() {
 	}
 }
 
-// Parts are what a format keeps of an issue before it can make it, as it stands all over the files.
+// Parts are pieces of one issue from several places of the files. A format collects them in a temporary file until it can make the issue.
 type Parts []span
 
-// Keep keeps one more part of an issue, in a file: of a large export, they are most of it. An error is that of [Input.Kept].
+// Keep writes one more part of an issue to the temporary file. [Input.Kept] returns the error, if the file cannot be written.
 func (in Input) Keep(of *Parts, part []byte) { *of = append(*of, in.spool.add(part)) }
 
-// Kept are the parts of an issue, in the order in which they were kept.
+// Kept returns the parts of an issue in the order of their Keep calls.
 func (in Input) Kept(of Parts) (parts [][]byte, err error) {
 	for _, at := range of {
 		part, err := in.spool.read(at)

@@ -21,28 +21,28 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// attachedName is the list of all attachments, for people and programs that fetch the files.
+// attachedName is the file name of the list of all attachments. People and programs fetch the files by it.
 const attachedName = "attachments.tsv"
 
-// attached is what becomes of attachments.
+// attached finds the local files of attachments, and collects the rows of their list.
 type attached struct {
-	folder string         // of the manifests, in or below which the files lie
-	root   *os.Root       // of it; nil = it is not there yet
-	named  map[string]int // how many attachments of the export have a name
+	folder string         // folder of the manifests; the files lie in it or below it
+	root   *os.Root       // the open folder; nil = it does not exist yet
+	named  map[string]int // number of attachments of the export by name
 	rows   [][]string
-	booked int // how many of them are in the account
+	booked int // number of rows that are in the account
 }
 
-// upload is a file that is uploaded, and how a text links to it.
+// upload is a file that is uploaded: its name, and the target of links to it.
 type upload struct{ name, link string }
 
-// uploaded is the state of an attachment whose file is there. Other states say why it is not uploaded.
+// States of an attachment that is uploaded, and of one without a local file. Each other state is the reason why a file is not uploaded.
 const (
 	uploaded = "upload"
 	missing  = "missing"
 )
 
-// open looks into the folder.
+// open opens the folder of the files, if it exists, and counts the attachments by name.
 func (a *attached) open(found *collection, kept []*Issue) error {
 	a.named = map[string]int{}
 	for _, i := range slices.AppendSeq(slices.Clone(kept), maps.Values(found.issues)) {
@@ -58,14 +58,14 @@ func (a *attached) open(found *collection, kept []*Issue) error {
 	return err
 }
 
-// close lets go of the folder.
+// close closes the folder.
 func (a *attached) close() {
 	if a.root != nil {
 		_ = a.root.Close() // it was only read
 	}
 }
 
-// list is the text of the file that lists all attachments, if there are any.
+// list returns the list of all attachments as tab-separated text, or nil if there are none.
 func (a *attached) list() []byte {
 	if len(a.rows) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (a *attached) list() []byte {
 	return []byte(b.String())
 }
 
-// attachments are the files of an issue that are uploaded, and those that its item links to instead.
+// attachments returns the files of an issue that are uploaded, and the attachments that its item links to instead.
 func (c *composer) attachments(at place) (files []any, others []Attachment) {
 	i := at.issue
 	c.uploads = map[string]upload{}
@@ -130,7 +130,7 @@ func (c *composer) attachments(at place) (files []any, others []Attachment) {
 	return files, others
 }
 
-// absolute is an address that the tracker gives without its own.
+// absolute adds the tracker's site to an address that is a path.
 func (c *composer) absolute(address string) string {
 	site, err := url.Parse(c.mapping.Source.Site)
 	if err != nil || site.Host == "" || !strings.HasPrefix(address, "/") {
@@ -142,14 +142,14 @@ func (c *composer) absolute(address string) string {
 	return site.Scheme + "://" + site.Host + address
 }
 
-// attachmentKeys are the keys of an issue's attachments. One without an ID is known by its name and ordinal.
+// attachmentKeys returns the keys of an issue's attachments. The key of an attachment without an ID is its name and ordinal.
 func attachmentKeys(list []Attachment) []string {
 	return ordinalKeys(list, func(a Attachment) (id, otherwise string) {
 		return a.ID, cmp.Or(beginningOf(resource.Slug(a.Name), 60), "file")
 	})
 }
 
-// ordinalKeys returns a key for each of a list: its ID, or what tells it otherwise with an ordinal.
+// ordinalKeys returns a key for each element of a list: its ID, or if it has none, its other name with an ordinal.
 func ordinalKeys[T any](list []T, of func(T) (id, otherwise string)) []string {
 	keys, taken := make([]string, len(list)), map[string]int{}
 	for n, one := range list {
@@ -165,7 +165,7 @@ func ordinalKeys[T any](list []T, of func(T) (id, otherwise string)) []string {
 	return keys
 }
 
-// find says where the file of an attachment lies, or is looked for, and what speaks against uploading it.
+// find returns the path of an attachment's file, or the path where the file is expected, and the state of the attachment.
 func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, state string) {
 	field, _ := resource.MustLookup("attachment").Field("name")
 	switch _, accepted := resource.MediaType(one.Name); {
@@ -181,7 +181,7 @@ func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, 
 	if one.ID != "" {
 		names = []string{itemKey(one.ID) + "-" + one.Name, names[0]}
 	}
-	if a.named[one.Name] == 1 { // else it may be that of another
+	if a.named[one.Name] == 1 { // else it may be the file of another attachment
 		names = append(names, one.Name)
 	}
 	for _, name := range names {
@@ -193,7 +193,7 @@ func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, 
 	return path.Join(m.Folder, names[0]), missing
 }
 
-// look says what speaks against uploading a file of the folder.
+// look returns the state of a file in the folder: uploaded, or the reason why the file is not uploaded.
 func (a *attached) look(file string, size int64) string {
 	if a.root == nil {
 		return missing
@@ -203,7 +203,7 @@ func (a *attached) look(file string, size int64) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing
-	case err != nil, !info.Mode().IsRegular(): // of which some lead out of the folder, and others have no end
+	case err != nil, !info.Mode().IsRegular(): // such as a link out of the folder, or a device without an end
 		return "unreadable"
 	case info.Size() == 0:
 		return "empty"

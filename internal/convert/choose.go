@@ -13,23 +13,23 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// Auto is the name of the format that is found out.
+// Auto is the format name that stands for detection.
 const Auto = "auto"
 
-// choice is what the files are.
+// choice holds the detected format, and the files of the command line by their use.
 type choice struct {
 	format *Format
-	by     string // what it was recognised by
-	files  []File // of the format
+	by     string // the sign by which the format was recognised
+	files  []File // files of the format
 	users  []File // lists of the site's users
 	passed []string
 }
 
-// choose finds the format of the files, and says by what. A format that was named has to fit them, too. What a folder or an archive
-// holds beside the export is passed over, unless it looks like a part of it that is damaged.
+// choose detects the format of the files, and checks a format that the user named. Other files of a folder or an archive are passed over,
+// unless one seems to be a damaged part of the export.
 func choose(name string, formats []*Format, files []File) (*choice, error) {
 	chosen := &choice{}
-	var missed error // what a file is that was passed over, if there is nothing else
+	var missed error // explains a file that was passed over, if there is no export
 	fits := func(sheet *xlsx.Sheet) bool {
 		found, _, _ := recognise(name, formats, sheet.Text[:min(len(sheet.Text), maxHead)], ".xlsx")
 		return found != nil && (name == Auto || found.Name == name)
@@ -76,7 +76,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 				tracker = named.Tracker
 			}
 			near := nearly(head, file.Name, tracker)
-			if near != nil && !file.found && (named == nil || named.Name != "csv") { // which reads any table
+			if near != nil && !file.found && (named == nil || named.Name != "csv") { // csv reads any table
 				return nil, near
 			}
 			missed = cmp.Or(missed, near)
@@ -85,7 +85,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			return nil, diag.WithHint(fmt.Errorf("%s: it is no spreadsheet", file.Name), "planform convert csv reads tables that are text")
 		}
 		if found == nil && named != nil && !file.found {
-			found, what = named, "the command line" // it says best what is wrong, if anything
+			found, what = named, "the command line" // its reader has the best error message
 		}
 		switch {
 		case file.found && (found == nil || name != Auto && found.Name != name || file.sheet != nil && chosen.format != nil && found.Name != chosen.format.Name):
@@ -113,7 +113,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 	return chosen, nil
 }
 
-// recognise finds the format of a file by its beginning. If several formats know it, the named format counts.
+// recognise detects the format of a file by its beginning. If several formats accept the file, the named format wins.
 func recognise(name string, formats []*Format, head []byte, file string) (found, named *Format, what string) {
 	for _, f := range formats {
 		if f.Name == name {
@@ -126,12 +126,12 @@ func recognise(name string, formats []*Format, head []byte, file string) (found,
 	return found, named, what
 }
 
-// looksExported reports whether a file that cannot be read would be missed.
+// looksExported reports whether a file name has the extension of an export, so that an unreadable file is an error.
 func looksExported(name string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl", ".xml"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// listsUsers recognises the list of a site's users: people with addresses, and nothing of work.
+// listsUsers reports whether a file is a list of a site's users: it has columns of IDs and e-mail addresses, and no column of an issue.
 func listsUsers(head []byte) bool {
 	return slices.ContainsFunc(table.Headers(head), func(header []string) bool {
 		r := table.Reader{Header: header}

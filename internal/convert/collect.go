@@ -28,29 +28,30 @@ type collection struct {
 	dates     diag.Position
 	doubles   int
 	clashes   []clash      // issues that have the key of another one
-	columns   manifest.Map // of tables, with what they hold
+	columns   manifest.Map // columns of tables with their fields
 	outside   []outside
-	open      func(field string) bool // the mapping says that restricted issues of a field are converted
+	open      func(field string) bool // reports whether issues restricted by a field are converted
 	closed    map[string]bool         // keys of issues that are held back
 	values    map[string]*Value
-	numbered  []*Value     // the same
-	held      map[Held]int // by the export itself
-	double    map[Held]int // by issues that are in the files once more
-	unwritten map[Held]int // by other issues of the same key, and by those that are held back
+	numbered  []*Value     // the same values by number
+	held      map[Held]int // values of the export itself
+	double    map[Held]int // values of issues that are in the files once more
+	unwritten map[Held]int // values of other issues with the same key, and of restricted issues
 
-	to  *spool // which has what issues hold
-	err error  // of it
+	to  *spool // holds the content of issues
+	err error  // first error of the spool
 
-	kept       map[*Issue]bool     // of an earlier export: this one does not have them
+	kept       map[*Issue]bool     // issues that only an earlier export had
 	previously map[*Issue][]string // former keys of their items
 }
 
-// outside is what belongs to no issue of the export.
+// outside is a loss that belongs to no issue of the export.
 type outside struct {
 	kind, of string
 	n        int
 }
 
+// newCollection returns an empty collection. The columns say which restricted issues are converted.
 func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collection {
 	return &collection{
 		to:     to,
@@ -64,14 +65,14 @@ func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collectio
 	}
 }
 
-// Project notes a project.
+// Project adds a project, unless one with its key and a name is known.
 func (c *collection) Project(p Project) {
 	if had := c.projects[p.Key]; had.Name == "" {
 		c.projects[p.Key] = p
 	}
 }
 
-// Person notes a person, and what else is told of one.
+// Person adds a person, or completes the known person with that ID.
 func (c *collection) Person(p Person) {
 	had := c.people[p.ID]
 	if had == nil {
@@ -85,8 +86,8 @@ func (c *collection) Person(p Person) {
 	had.Left = had.Left || p.Left
 }
 
-// Issue notes an issue. Pages of an export overlap: the later state of an issue counts. One that not everybody may see is held back: in
-// a workspace everybody would.
+// Issue adds an issue; of two states of one issue, as in overlapping pages, the later one counts. A restricted issue is held back, because
+// everybody in a workspace could see it.
 func (c *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
 	if i.Restricted != "" && !c.open(i.Restricted) {
@@ -118,20 +119,21 @@ func (c *collection) Issue(i *Issue) {
 	c.putAside(i)
 }
 
-// book counts what an issue holds that becomes no item.
+// book counts the values of an issue that becomes no item.
 func book(to map[Held]int, i *Issue) {
 	for _, h := range i.Held {
 		to[Held{Of: h.Of, Text: h.Text}] += h.N
 	}
 }
 
-// clash is where two issues of one key stand.
+// clash is a key that two issues share, with the positions of both.
 type clash struct {
 	key           string
 	first, second diag.Position
 }
 
-// different reports issues that share a key and are not two states of one. Within a file, a row is no later state of another.
+// different reports whether two records of one key are different issues, and not two states of one. Two rows of one file with equal update
+// times are one issue only if their content is equal.
 func (c *collection) different(a, b *Issue) bool {
 	if a.Position.File == b.Position.File && a.Updated.Equal(b.Updated) {
 		was, err1 := c.line(a)
@@ -147,10 +149,10 @@ func (c *collection) different(a, b *Issue) bool {
 	case !a.Created.IsZero() && !b.Created.IsZero():
 		return !a.Created.Equal(b.Created)
 	}
-	return a.Updated.Equal(b.Updated) // nothing says which is the later state
+	return a.Updated.Equal(b.Updated) // without a later state they are two issues
 }
 
-// Note notes something of the export, once for all issues that it is about.
+// Note adds a remark about the export. Remarks of equal kind and text are one remark with all their issues.
 func (c *collection) Note(kind, text string, items ...string) {
 	n, known := c.noted[kind+text]
 	if !known {
@@ -161,16 +163,16 @@ func (c *collection) Note(kind, text string, items ...string) {
 	c.notes[n].Items = append(c.notes[n].Items, items...)
 }
 
-// Site notes the tracker's address.
+// Site sets the address of the tracker.
 func (c *collection) Site(url, browse string) { c.site, c.browse = url, browse }
 
-// AssumedZone notes that dates have no zone.
+// AssumedZone records that the dates of the export have no time zone.
 func (c *collection) AssumedZone() { c.zone = true }
 
-// AskDates notes that day and month cannot be told apart.
+// AskDates records a date whose day and month cannot be told apart.
 func (c *collection) AskDates(at diag.Position) { c.dates = at }
 
-// Hold books values. Those that are of use to the tracker only are the most of an export, and none is looked for: their number is enough.
+// Hold books a value. Technical values are only counted: they are the most of an export, and nobody looks for them.
 func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
 	v := c.values[name]
 	if v == nil {
@@ -192,21 +194,22 @@ func (c *collection) Hold(i *Issue, name string, role Role, example string, n in
 	}
 }
 
-// Lose notes what belongs to no issue.
+// Lose records a loss that belongs to no issue.
 func (c *collection) Lose(kind, of string, n int) {
 	c.outside = append(c.outside, outside{kind, of, n})
 }
 
-// sorted are the issues by project and number.
+// sorted returns the issues by project and number.
 func (c *collection) sorted() []*Issue {
 	return slices.SortedFunc(maps.Values(c.issues), order)
 }
 
+// order compares two issues by project, number and key.
 func order(a, b *Issue) int {
 	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key))
 }
 
-// name is how a person is called in texts.
+// name returns the name of a person for texts, or the ID if the export has no name.
 func (c *collection) name(id string) string {
 	if p := c.people[id]; p != nil {
 		id = cmp.Or(p.Name, p.ID)
@@ -214,12 +217,13 @@ func (c *collection) name(id string) string {
 	return plainName(id)
 }
 
-// column notes a column of a table.
+// column adds a column of a table with its guessed field, or with an open question.
 func (c *collection) column(name, field string) {
 	c.columns = append(c.columns, manifest.Entry{Key: name, Value: cmp.Or(field, mapping.Open)})
 }
 
-// finish notes what only the whole export shows. Others do not tell the titles of what is held back.
+// finish removes restricted issues, and adds the remarks that need the whole export. Other issues lose the titles of restricted parents and
+// links.
 func (c *collection) finish() {
 	for id := range c.closed { // in one of its states
 		if i := c.issues[id]; i != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// comments are the comments of an issue.
+// comments returns the comments of an issue for its manifest.
 func (c *composer) comments(i *Issue) []any {
 	var list []any
 	keys := commentKeys(i.Comments)
@@ -55,8 +55,8 @@ func (c *composer) comments(i *Issue) []any {
 	return list
 }
 
-// commentKeys are the keys of an issue's comments. One without an ID is known by its minute, author and ordinal: an edited comment
-// stays the same one.
+// commentKeys returns the keys of an issue's comments. The key of a comment without an ID is its minute, author and ordinal, so that an
+// edit does not change it.
 func commentKeys(comments []Comment) []string {
 	return ordinalKeys(comments, func(c Comment) (id, otherwise string) {
 		when := "undated"

@@ -18,12 +18,13 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// partSize is how many items one manifest holds.
+// partSize is the largest number of items in one manifest.
 const partSize = 2000
 
+// signature is the first line of each manifest.
 const signature = "Written by planform convert. Do not edit it: change the mapping, or write further manifests beside it."
 
-// composer writes issues as manifests, as the mapping says, and notes in the report what is lost.
+// composer writes issues as manifests according to the mapping, and reports losses.
 type composer struct {
 	format  *Format
 	found   *collection
@@ -34,22 +35,22 @@ type composer struct {
 	pages   map[string]place            // by address of the issue, see pageKey
 	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
-	unique  map[string]place            // by key, where one is that of one issue in all projects
-	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
+	unique  map[string]place            // by key, if keys are unique in all projects together
+	related map[string]map[string][]any // related items by project and key of the issue, then by kind of relation
 	defined map[string][]mapping.Link   // custom relations, by the project whose items have them
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
-	circled map[*Issue]bool             // issues that lose their parent, as it is below them
+	circled map[*Issue]bool             // issues that lose their parent, because it is also their descendant
 	parts   []outFile
-	to      *spool // which takes the parts
+	to      *spool // holds the parts
 
 	attached attached
-	uploads  map[string]upload   // of the issue that is being composed: its uploaded files, by address, and by name
-	named    written             // by the mapping: names of the source, and what becomes of them
-	wrote    written             // of projects
-	booked   written             // of the item that is booked
-	sources  itemFields          // of the same item
-	partners map[string][]*Issue // by project and key of an issue: the others of its relations
+	uploads  map[string]upload   // uploaded files of the current issue, by address and by name
+	named    written             // words of the mapping file, and names and addresses of mapped people
+	wrote    written             // words of the projects' declarations
+	booked   written             // words of the item that is booked
+	sources  itemFields          // fields of the item that is booked
+	partners map[string][]*Issue // related issues by project and key of an issue
 }
 
 // place is an issue with the project and the key of its item.
@@ -59,7 +60,7 @@ type place struct {
 	key     string
 }
 
-// compose makes the manifests of all projects.
+// compose writes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
@@ -104,7 +105,7 @@ func (c *composer) compose(issues []*Issue) {
 	c.accountForRest(composed)
 }
 
-// put notes where an issue goes, by its key and by its address.
+// put indexes the place of an issue by key, former keys and address.
 func (c *composer) put(at place) {
 	c.placed[at.issue.Project+"/"+at.issue.Key] = at
 	if c.format.Unique {
@@ -118,9 +119,10 @@ func (c *composer) put(at place) {
 	}
 }
 
+// notKey matches characters that a key of a manifest cannot hold.
 var notKey = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// itemKey is the source's key. Characters that a key cannot hold are replaced.
+// itemKey returns the source's key. If the key has characters that a manifest refuses, they are replaced, and a digest is added.
 func itemKey(key string) string {
 	if resource.ValidKey(key) {
 		return key
@@ -128,17 +130,17 @@ func itemKey(key string) string {
 	return unique("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
 }
 
-// beginningOf returns the first n bytes of a text, without a letter that is cut.
+// beginningOf returns the first n bytes of a text, without a cut character at the end.
 func beginningOf(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }
 
-// unique appends to a key a digest of what it was made of: others may have made the same key.
+// unique appends a digest of the original name to a key, because other names may have made the same key.
 func unique(key, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }
 
-// project writes the manifests of a project. A part is encoded as soon as its items are known; but the first one declares what the
-// items of all parts name.
+// project writes the manifests of a project. Each part is encoded as soon as its items are composed, except the first: it declares the
+// states and labels of all items.
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := &groups{newNames(), newNames(), newNames(), newNames(), newNames(), map[string]bool{}, nil, c.customFields(places)}
@@ -207,7 +209,7 @@ func (c *composer) project(source string, places []place) {
 	encode(0, full, first)
 }
 
-// free is a file name that neither the mapping nor another project's file has.
+// free returns a file name that differs from the mapping's and from the names of the other manifests.
 func (c *composer) free(name string) string {
 	for name == "mapping.yaml" || slices.ContainsFunc(c.parts, func(f outFile) bool { return f.name == name }) {
 		name = "project-" + name
@@ -215,7 +217,7 @@ func (c *composer) free(name string) string {
 	return name
 }
 
-// of is the report on an issue. What earlier exports had is in none: this report is of the present one.
+// of returns the report for an issue. Issues that only an earlier export had get a report of their own, which nobody reads.
 func (c *composer) of(i *Issue) *Report {
 	if c.found.kept[i] {
 		return newReport()
@@ -223,7 +225,7 @@ func (c *composer) of(i *Issue) *Report {
 	return c.report
 }
 
-// item writes an issue.
+// item writes an issue as a work item.
 func (c *composer) item(at place, g *groups) manifest.Map {
 	i := at.issue
 	defer func(r *Report) { c.report = r }(c.report)

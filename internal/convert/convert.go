@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/internal/disk"
 )
 
-// Options say what to convert, and how.
+// Options are the inputs and choices of a run.
 type Options struct {
 	Format   string // one of the formats, or [Auto]
 	Formats  []*Format
@@ -28,31 +28,31 @@ type Options struct {
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
 	Users    []File // CSV of the site's users, with their e-mail addresses
 	Members  []File // which have the e-mail addresses of the members of the workspace
-	Timezone string // of dates without one; "" is what the mapping says, or UTC
+	Timezone string // of dates without one; "" = the zone in the mapping, or UTC
 
-	// What is converted of the export, with the parents of it: zero values are all.
+	// Since, Only and Limit select issues of the export, with their parents; zero values select all.
 	Since string   // issues that changed on that day or later
 	Only  []string // issues of these keys
 	Limit int      // the first issues
 
-	DropMissing bool // what earlier exports had and this one lacks goes from the manifests
+	DropMissing bool // issues that only earlier exports had are removed from the manifests
 }
 
-// Result is what a run wrote.
+// Result holds the report of a run and the paths of the files that the run wrote.
 type Result struct {
 	Report  *Report
 	Mapping string   // path of the mapping file
 	Files   []string // manifests and reports, within the folder
 
-	KeepsNumbers bool // items are to have the numbers that their keys have
+	KeepsNumbers bool // the mapping asks that items keep the numbers of their keys
 
 	mapping *mapping.Mapping
 }
 
-// converted is an export with what becomes of it, before anything is written.
+// converted holds the manifests and the report of an export before they are written.
 type converted struct {
 	path      string // of the mapping file
-	mapped    []byte // what it is to hold
+	mapped    []byte // its new content
 	manifests []outFile
 	attached  []byte // the list of attachments, if there are any
 	mapping   *mapping.Mapping
@@ -61,10 +61,10 @@ type converted struct {
 	runs      *comparedRuns
 }
 
-// MappingSchema is the JSON Schema of the mapping file, for editors.
+// MappingSchema returns the JSON Schema of the mapping file, for editors.
 func MappingSchema() []byte { return mapping.Schema(agreeable()) }
 
-// Run converts an export. If it returns an error, nothing was written but a mapping that has to be changed.
+// Run converts an export and writes the files. If it returns an error, it has written at most the mapping file, with open questions.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	kept, err := newSpool()
 	if err != nil {
@@ -104,8 +104,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-// Manifests converts an export to manifests, and writes nothing. They are documents of one stream, which is read from a temporary file
-// until it is closed.
+// Manifests converts an export to one stream of manifests, and writes nothing. The caller must close the stream, which is a temporary file.
 func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	kept, err := newSpool()
 	if err != nil {
@@ -123,17 +122,18 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	return text{io.MultiReader(stream...), kept}, c.result(), nil
 }
 
+// result returns the result without the names of the files.
 func (c *converted) result() *Result {
 	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new", mapping: c.mapping}
 }
 
-// AllowsAdditional reports whether the mapping agrees that the service alone has so many objects of a kind, or values of a field.
+// AllowsAdditional reports whether the mapping allows n additional objects of a kind, or values of a field, on the service.
 func (r *Result) AllowsAdditional(kind, field string, n int) bool {
 	return r.mapping.Allows(Additional(kind, field), n)
 }
 
-// prepare reads an export and decides what becomes of it. The spool takes what is to be written. With an error, the result is nil, or has
-// the mapping in which somebody has to decide.
+// prepare reads an export and composes its manifests in the spool. If somebody has to edit the mapping first, it returns an error together
+// with the mapping.
 func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	path := cmp.Or(o.Mapping, filepath.Join(o.Dir, "mapping.yaml"))
 	file, m, err := readMapping(path)
@@ -207,7 +207,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	current := issues // what is asked is asked of these
+	current := issues // questions are about these issues
 	if m.Archived == "skip" {
 		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
 	}
@@ -237,7 +237,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, to)
 }
 
-// compose makes manifests and report.
+// compose writes the manifests to the spool, and completes the report.
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
@@ -283,7 +283,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	return found.err
 }
 
-// readMapping reads the mapping file, which need not be there, and reports all mistakes in it.
+// readMapping reads the mapping file, or an empty one if it does not exist, and reports all mistakes in it.
 func readMapping(path string) (*mapping.File, *mapping.Mapping, error) {
 	data, err := os.ReadFile(path) //nolint:gosec // the user named it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -297,7 +297,7 @@ func readMapping(path string) (*mapping.File, *mapping.Mapping, error) {
 	return file, m, findings.Err()
 }
 
-// writeMapping replaces the mapping file, if anything was added.
+// writeMapping replaces the mapping file as a whole.
 func writeMapping(path string, data []byte) error {
 	root, err := disk.OpenFolder(filepath.Dir(path))
 	if err != nil {

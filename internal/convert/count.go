@@ -1,6 +1,6 @@
 package convert
 
-// Counts say how much an export holds, or how much of it went into the manifests.
+// Counts are numbers of items and other objects, in an export or in the manifests.
 type Counts struct {
 	Items       int            `json:"items"`
 	Comments    int            `json:"comments"`
@@ -8,13 +8,14 @@ type Counts struct {
 	Parents     int            `json:"parents"`   // items that have one
 	Labels      int            `json:"labels"`    // distinct ones that are used, by project
 	Attachments int            `json:"attachments"`
-	People      int            `json:"people"` // who is assigned, reported or commented
+	People      int            `json:"people"` // assignees, reporters and authors of comments
 	States      map[string]int `json:"states"` // items by state
 }
 
-// relation is a link, named from where it begins: both issues may show it.
+// relation is a link in its outward direction, so that the links of both issues are equal.
 type relation struct{ kind, from, to string }
 
+// relations returns the links of an issue in their outward direction.
 func (i *Issue) relations() []relation {
 	var list []relation
 	for _, l := range i.Links {
@@ -27,7 +28,7 @@ func (i *Issue) relations() []relation {
 	return list
 }
 
-// involved are the people that an issue names.
+// involved returns the reporter, the creator, the assignees and the authors of comments.
 func (i *Issue) involved() []string {
 	list := append([]string{i.Reporter, i.Creator}, i.Assignees...)
 	for _, c := range i.Comments {
@@ -36,7 +37,7 @@ func (i *Issue) involved() []string {
 	return list
 }
 
-// count counts an export as it is, before anything is decided.
+// count counts the issues of an export before the mapping is applied.
 func count(issues []*Issue) Counts {
 	n := Counts{Items: len(issues), States: map[string]int{}}
 	relations, labels := map[relation]bool{}, map[string]bool{}
@@ -58,7 +59,7 @@ func count(issues []*Issue) Counts {
 	return n
 }
 
-// people counts the people of whom something is true.
+// people counts the distinct people of the issues whose ID meets a condition.
 func people(issues []*Issue, are func(id string) bool) int {
 	all := map[string]bool{}
 	for _, i := range issues {

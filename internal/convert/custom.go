@@ -12,15 +12,15 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// customField is a custom field of Plane that fields of the source become. Its definition stands with each type whose
-// items have a value, as the service wants it.
+// customField is a custom field of Plane. Its definition stands with each work item type that uses the field, because the service requires
+// that.
 type customField struct {
 	kind    string
 	options *names
 	types   []string // of items that have a value
 }
 
-// customFields are the custom fields of a project by name. Their types are those of the mapping, else such as all values fit.
+// customFields returns the custom fields of a project by name. The mapping sets the type of a field, else all values together decide it.
 func (c *composer) customFields(places []place) map[string]*customField {
 	found, values := map[string]*customField{}, map[string][]string{}
 	for _, at := range places {
@@ -48,7 +48,7 @@ func (c *composer) customFields(places []place) map[string]*customField {
 	return found
 }
 
-// guessType is the type of a field that has these values. A few that come again and again are options.
+// guessType returns the type of a field with these values. A few values that repeat make it an option.
 func guessType(values []string) string {
 	const most, longest = 30, 60
 	for _, kind := range []string{"decimal", "datetime", "boolean"} {
@@ -68,7 +68,7 @@ func guessType(values []string) string {
 	return "option"
 }
 
-// valueAs is a value as a manifest has one of that type; ok is false where it is none.
+// valueAs returns a value in the notation of manifests for a type; ok is false if the value does not have that type.
 func valueAs(kind, v string) (text string, ok bool) {
 	switch kind {
 	case "decimal":
@@ -100,7 +100,7 @@ func valueAs(kind, v string) (text string, ok bool) {
 	}
 }
 
-// fields are the values of an item's custom fields.
+// fields returns the values of an item's custom fields.
 func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 	var list manifest.Map
 	for _, f := range i.Fields {
@@ -131,7 +131,7 @@ func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 	return list
 }
 
-// declareFields gives the types of items the properties that their items have values of.
+// declareFields adds custom fields as properties to the work item types whose items use them.
 func (g *groups) declareFields() {
 	sorted := slices.Sorted(maps.Keys(g.fields))
 	for _, kind := range g.types.order {

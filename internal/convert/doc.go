@@ -1,21 +1,21 @@
 // Package convert turns exports of other trackers into manifests. It works offline: files in, files out.
 //
-// A [Format] reads the files of one tracker and hands what they hold to a [Sink], in the neutral words of this package: [Project],
+// A [Format] reads the files of one tracker and hands their content to a [Sink], in the neutral words of this package: [Project],
 // [Person], [Issue]. Each is made in a folder of its own, or from a list of columns in package tabular, and knows nothing of
 // manifests. [Run] does the rest:
 //
 //   - find the files in folders and archives (files.go, archive.go), which are untrusted: nothing outside them is read;
 //   - choose the format, if the user does not name it, and recognise side files (choose.go, users.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);
-//   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
-//   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
+//   - read the mapping file, and add the names that the export has and the file lacks (guess.go, package mapping);
+//   - take the wanted part (select.go), compare it with the last run, and keep issues that are gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every
 //     loss (report.go);
-//   - account for each value of the source, by what the format declares of it (ledger.go);
+//   - account for each value of the source, by the role that the format declares for it (ledger.go);
 //   - tell the numbers that the items will have (numbers.go);
 //   - write everything, or nothing (write.go).
 //
-// [Manifests] stops before the writing: package proof puts what it made beside what the service has.
+// [Manifests] stops before the writing: package proof compares these manifests with the service.
 //
 // The same input with the same mapping gives the same bytes. A generated file that somebody changed is never overwritten.
 //

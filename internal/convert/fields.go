@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
+// state returns the name of an item's state, and declares the state unless each project has it.
 func (c *composer) state(i *Issue, g *groups) string {
 	s, ok := c.mapping.States.Find(i.State.Name)
 	if ok && s.Name == "" && s.Group != "" { // of all states that the mapping does not name
@@ -31,11 +32,13 @@ func (c *composer) state(i *Issue, g *groups) string {
 	return s.Name
 }
 
+// priority returns the priority that the mapping gives the issue.
 func (c *composer) priority(i *Issue) string {
 	p, _ := c.mapping.Priorities.Find(i.Priority)
 	return p
 }
 
+// kind returns the name of an item's type and declares the type, or returns "" if the mapping gives none.
 func (c *composer) kind(i *Issue, g *groups) string {
 	t, _ := c.mapping.Types.Find(i.Type)
 	if t.Name == "" || t.Skip {
@@ -49,7 +52,8 @@ func (c *composer) kind(i *Issue, g *groups) string {
 	return t.Name
 }
 
-// assignees are e-mail addresses of members, and the IDs of people whom the mapping gives none.
+// assignees returns the e-mail addresses of an issue's assignees, and the IDs of the people who cannot be assigned. The deputy takes their
+// place, if there is one.
 func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
 		p, _ := c.mapping.People.Find(id)
@@ -67,7 +71,7 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	return members, unknown
 }
 
-// deputy is who takes the place of people who are no members, or "".
+// deputy returns the e-mail address of the person who gets the items of people without an account, or "" if the mapping names nobody.
 func (c *composer) deputy() string {
 	if !strings.Contains(c.mapping.UnknownPeople, "@") {
 		return ""
@@ -75,9 +79,10 @@ func (c *composer) deputy() string {
 	return c.mapping.UnknownPeople
 }
 
+// hexColor matches a colour as six hexadecimal digits.
 var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
 
-// labels are the labels of an item: those of the issue, and components and versions if the mapping makes labels of them.
+// labels returns the labels of an item: the labels of the issue, and components and versions if the mapping makes them labels.
 func (c *composer) labels(i *Issue, g *groups) []any {
 	var list []any
 	add := func(name, color, description string) {
@@ -135,7 +140,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	return list
 }
 
-// now returns a day of a group, or "" if an earlier export has it: the day may be another one by now.
+// now returns a day of a sprint or version, or "" for an issue that only an earlier export had, because the day may have changed since.
 func (c *composer) now(i *Issue, day string) string {
 	if c.found.kept[i] {
 		return ""
@@ -169,7 +174,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 	return names
 }
 
-// cycle is the last sprint of an item.
+// cycle returns the name of an item's last sprint, and declares the cycle.
 func (c *composer) cycle(i *Issue, g *groups) string {
 	if c.mapping.Sprints == "skip" || len(i.Sprints) == 0 {
 		return ""
@@ -190,7 +195,8 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	return name
 }
 
-// links are the issue's address in the source, if it is wanted there, and those of its pages and of attachments that are not uploaded.
+// links returns the links of an item: to the issue in the source, if the mapping wants one, to pages, and to attachments that are not
+// uploaded.
 func (c *composer) links(i *Issue, attachments []Attachment) []any {
 	url, _ := resource.MustLookup("link").Field("url")
 	var list []any

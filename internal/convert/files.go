@@ -16,7 +16,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// What one run reads at most.
+// Limits of one run.
 const (
 	maxFiles = 10_000
 	maxBytes = 4 << 30 // unpacked
@@ -45,7 +45,7 @@ func (f File) Open() (io.ReadCloser, error) {
 	return text{encoded.Reader(in, f.Name, f.encoding), in}, nil
 }
 
-// read hands the text of the file to a function.
+// read calls a function with the text of the file.
 func (f File) read(do func(in io.Reader) error) error {
 	in, err := f.Open()
 	if err != nil {
@@ -55,13 +55,13 @@ func (f File) read(do func(in io.Reader) error) error {
 	return do(in)
 }
 
-// text is a decoded file, which is closed as the file is.
+// text is a decoded file. Close closes the file below it.
 type text struct {
 	io.Reader
 	io.Closer
 }
 
-// Files finds the files that a command line names: files, folders, zip and tar.gz archives, and - for standard input.
+// Files returns the files that a command line names: files, folders, zip and tar.gz archives, and - for standard input.
 func Files(names []string, encoding string, stdin io.Reader) ([]File, error) {
 	in := &inputs{encoding: encoding}
 	for _, name := range names {
@@ -72,7 +72,7 @@ func Files(names []string, encoding string, stdin io.Reader) ([]File, error) {
 	return in.files, nil
 }
 
-// inputs are the files that were found so far.
+// inputs are the files found so far, with their total sizes.
 type inputs struct {
 	files    []File
 	encoding string
@@ -80,6 +80,7 @@ type inputs struct {
 	kept     int // of spreadsheets and tar archives, in memory
 }
 
+// named adds the file, folder, archive or pipe of a name on the command line.
 func (in *inputs) named(name string, stdin io.Reader) error {
 	if name == "-" {
 		return in.piped(name, stdin)
@@ -111,7 +112,7 @@ func (in *inputs) named(name string, stdin io.Reader) error {
 	return in.file(File{Name: name, open: open}, info.Size())
 }
 
-// piped takes what can be read only once.
+// piped reads a pipe into memory and adds it as a file, because a pipe can be read only once.
 func (in *inputs) piped(name string, from io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(from, maxInput+1))
 	if err != nil {
@@ -123,13 +124,13 @@ func (in *inputs) piped(name string, from io.Reader) error {
 	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return inMemory{bytes.NewReader(data)}, nil }}, int64(len(data)))
 }
 
-// inMemory is a file that was read already.
+// inMemory is a file whose content is in memory.
 type inMemory struct{ *bytes.Reader }
 
-// Close has nothing to close.
+// Close does nothing.
 func (inMemory) Close() error { return nil }
 
-// file takes a file, or what is in it if it is an archive.
+// file adds a file, or the files in it if it is an archive.
 func (in *inputs) file(f File, size int64) error {
 	f.encoding = in.encoding
 	start, err := f.start()
@@ -149,7 +150,7 @@ func (in *inputs) file(f File, size int64) error {
 	return in.add(f, uint64(size)) //nolint:gosec // no file has a negative size
 }
 
-// add takes a file within the bounds.
+// add adds a file, or each sheet of a spreadsheet, and returns an error if a limit is exceeded.
 func (in *inputs) add(f File, size uint64) error {
 	if len(in.files) == maxFiles {
 		return diag.WithHint(fmt.Errorf("%s: there are more than %d files to read", f.Name, maxFiles),
@@ -181,7 +182,7 @@ func (in *inputs) add(f File, size uint64) error {
 	return nil
 }
 
-// sheets reads the file as a spreadsheet, if it is one.
+// sheets reads the file as a spreadsheet, and returns nil if the file is none.
 func (f *File) sheets() ([]*xlsx.Sheet, error) {
 	start, err := f.start()
 	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
@@ -203,8 +204,8 @@ func (f *File) sheets() ([]*xlsx.Sheet, error) {
 	return sheets, err
 }
 
-// folder takes the files of a folder and of the folders in it, in the order of their names. Hidden files and what convert wrote
-// are passed over. Nothing outside the folder is read.
+// folder adds the files of a folder and its subfolders in the order of their names. It passes over hidden files and folders that convert
+// wrote, and reads nothing outside the folder.
 func (in *inputs) folder(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -246,10 +247,10 @@ func (in *inputs) folder(dir string) error {
 	})
 }
 
-// hidden reports a name that no export has: of hidden files, and of what macOS adds to archives.
+// hidden reports whether a name begins with a dot, or is the folder that macOS adds to archives.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
 
-// start is how a file begins.
+// start returns the first 8 bytes of a file.
 func (f File) start() ([]byte, error) {
 	raw, err := f.open()
 	if err != nil {
@@ -263,17 +264,19 @@ func (f File) start() ([]byte, error) {
 	return start, nil
 }
 
-// errNoText: the file is of a kind that no format reads.
+// errNoText is the error of a file whose kind no format reads, such as a PDF.
 var errNoText = errors.New("no text")
 
+// noText is an error that errors.Is takes for errNoText.
 type noText struct{ error }
 
 func (noText) Is(target error) bool { return target == errNoText }
 
+// maxHead is the number of bytes from which a format is recognised.
 const maxHead = 64 << 10
 
-// skeleton returns the names in the first records of a file of JSON whose beginning is not enough to recognise it: its texts are cut, and
-// its lists end early. It is nil if the beginning is all, or no JSON.
+// skeleton returns the first records of a large JSON file with cut texts and lists, from which the format can be recognised by names. It
+// returns nil if the file is no JSON or head is already the whole file.
 func (f File) skeleton(head []byte) ([]byte, error) {
 	if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); len(head) < maxHead || f.sheet != nil || len(begin) == 0 || begin[0] != '[' && begin[0] != '{' {
 		return nil, nil
@@ -332,7 +335,7 @@ func (f File) skeleton(head []byte) ([]byte, error) {
 	return out, nil
 }
 
-// head is the beginning of a file's text. What is no text of any format is an error.
+// head returns the beginning of a file's text, or an error if the file is no text, is empty or is a web page.
 func (f File) head() ([]byte, error) {
 	const most = maxHead
 	if f.sheet != nil {
@@ -367,7 +370,7 @@ func (f File) head() ([]byte, error) {
 	return head, nil
 }
 
-// isPage reports whether a file begins as a web page does.
+// isPage reports whether a file begins like a web page.
 func isPage(head []byte) bool {
 	begin := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))))
 	return bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html"))

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// groups are the objects of a project that its items name: states, labels and others. They are declared with the project.
+// groups are the states, labels and other objects of a project that its items use. They are declared with the project.
 type groups struct {
 	states, labels, types, cycles, modules *names
 	used                                   map[string]bool // labels of the source
@@ -21,27 +21,28 @@ type names struct {
 	order []string
 	more  map[string]manifest.Map
 	slugs map[string]int
-	// folded has the first spelling of each name.
+	// folded holds the first spelling of each name, by the name in lower case.
 	folded map[string]string
-	same   map[string]string // names by what the source has, where several are called the same
+	same   map[string]string // declared names, by name and day (or ID) in the source: see distinct
 	taken  map[string]bool   // values of same
 }
 
+// newNames returns an empty list of names.
 func newNames() *names {
 	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}}
 }
 
-// Within stands in the name of a sprint, version or component before what tells it from others of that name, such as its ID.
+// Within separates the name of a sprint, version or component from a suffix that makes the name unique, such as an ID.
 const Within = "\uE01F"
 
-// PathName returns the name of the last part of a path, with those before it, within a project that is the first.
+// PathName returns the last part of a path as a name, with the parts between the first and the last as its unique suffix.
 func PathName(path []string) string {
 	last := len(path) - 1
 	return path[last] + Within + strings.Join(path[min(1, last-1):last], "/")
 }
 
-// distinct returns the name under which a group of the source is declared: the first one of a name has it, and others also have their day, or
-// what else tells them apart.
+// distinct returns the name under which a sprint or version is declared. The first one of a name keeps the name; others get their day or
+// their suffix in brackets.
 func (n *names) distinct(name, day string) string {
 	name, within, _ := strings.Cut(name, Within)
 	if name = plainName(name); name == "" || within+day == "" {
@@ -60,6 +61,7 @@ func (n *names) distinct(name, day string) string {
 	return n.same[of]
 }
 
+// add adds an object, or completes an object that was added without settings.
 func (n *names) add(name string, more ...manifest.Entry) {
 	if had, known := n.more[name]; !known {
 		n.order = append(n.order, name)
@@ -71,7 +73,7 @@ func (n *names) add(name string, more ...manifest.Entry) {
 	}
 }
 
-// key is the key of an object: its name's slug, with a digest where another name has the same.
+// key returns the key of an object: the slug of its name, with a digest if another name has the same slug.
 func (n *names) key(name string) string {
 	slug := resource.Slug(name)
 	if slug == "" || n.slugs[slug] > 1 {
@@ -80,7 +82,7 @@ func (n *names) key(name string) string {
 	return slug
 }
 
-// entries declares the objects. Where two names make the same key, both get an explicit one.
+// entries returns the declarations of the objects. Objects whose names have equal slugs get explicit keys.
 func (n *names) entries() []any {
 	list := make([]any, len(n.order))
 	for i, name := range n.order {

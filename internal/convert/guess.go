@@ -16,12 +16,13 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
+// guessed is the comment of an entry that convert filled in.
 const guessed = "# guessed"
 
 // tally counts names.
 type tally map[string]int
 
-// each visits the names: first those that are open, then the most frequent.
+// each calls a function for each name: first the open names, then the others, and the most frequent first.
 func (t tally) each(open func(name string) bool, do func(name string, n int)) {
 	names := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
 		if x, y := open(a), open(b); x != y {
@@ -39,9 +40,10 @@ func (t tally) each(open func(name string) bool, do func(name string, n int)) {
 	}
 }
 
+// never returns false: no name is open.
 func never(string) bool { return false }
 
-// complete adds to the mapping file what the export has and the file lacks.
+// complete adds to the mapping file the entries that the export needs and the file lacks.
 func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue, format *Format, zone string) {
 	f.Set("version", 1, "")
 	source := manifest.Map{{Key: "format", Value: format.Name}}
@@ -107,7 +109,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	f.Set("allow", manifest.Map{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }
 
-// completeColumns adds what columns of tables hold.
+// completeColumns adds the columns of tables to the mapping file, with guesses or open questions.
 func completeColumns(f *mapping.File, c *collection) {
 	f.Set("version", 1, "")
 	for _, column := range c.columns {
@@ -119,10 +121,11 @@ func completeColumns(f *mapping.File, c *collection) {
 	}
 }
 
+// markdownMarks matches signs of Markdown in a text.
 var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\([a-z]+:|`[^`\\n]+`|^[-*] \\[[ xX]\\] ")
 
-// guessMarkup says how texts are written of which the format does not tell it, "" if there are none: as Markdown if one of ten has its
-// marks.
+// guessMarkup returns the markup of texts for which the format does not know it, or "" if there are none. The guess is Markdown if one text
+// of ten has signs of it.
 func guessMarkup(issues []*Issue) string {
 	texts, marked := 0, 0
 	for _, i := range issues {
@@ -142,8 +145,10 @@ func guessMarkup(issues []*Issue) string {
 	return "plain"
 }
 
+// notIdentifier matches characters that the identifier of a project cannot hold.
 var notIdentifier = regexp.MustCompile(`[^A-Z0-9_]+`)
 
+// guessProjects adds the projects of the export with unique keys and identifiers.
 func guessProjects(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue) {
 	n := tally{}
 	for _, i := range issues {
@@ -174,7 +179,7 @@ func guessProjects(f *mapping.File, m *mapping.Mapping, c *collection, issues []
 	})
 }
 
-// projectName is a name without what the service refuses.
+// projectName returns a name without the characters that the service refuses in the name of a project.
 func projectName(name string) string {
 	field, _ := resource.MustLookup("project").Field("name")
 	name = strings.Map(func(r rune) rune {
@@ -186,6 +191,7 @@ func projectName(name string) string {
 	return cmp.Or(diag.Truncate(diag.OneLine(name), 200), "Project")
 }
 
+// guessPeople adds the people of the export with their e-mail addresses, or with open questions.
 func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 	assigned, reported, commented, all := tally{}, tally{}, tally{}, tally{}
 	for _, i := range issues {
@@ -230,15 +236,15 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 	})
 }
 
-// cancelled are the resolutions of what is closed and was not done.
+// cancelled returns the resolutions of issues that were closed without being done.
 func cancelled() []string {
 	return []string{"Won't Do", "Won't Fix", "Duplicate", "Cannot Reproduce", "Declined", "Invalid", "not_planned"}
 }
 
-// predefined is the state that each project of Plane has for a name, "" if it has none.
+// predefined returns the default state of Plane that a name stands for, or "" if there is none.
 func predefined(name string) string { return words.Guess("state", mapping.Fold(name)) }
 
-// groupOf is the group of a state that each project of Plane has, "" for other states.
+// groupOf returns the group of a default state of Plane, or "" for another state.
 func groupOf(state string) string {
 	if predefined(state) != state {
 		return ""
@@ -246,6 +252,7 @@ func groupOf(state string) string {
 	return words.Guess("group", mapping.Fold(state))
 }
 
+// guessStates adds the states of the export with their names and groups in Plane.
 func guessStates(f *mapping.File, issues []*Issue) {
 	n, category, resolved := tally{}, map[string]string{}, map[string]bool{}
 	for _, i := range issues {
@@ -255,11 +262,11 @@ func guessStates(f *mapping.File, issues []*Issue) {
 	}
 	group := func(name string) string {
 		undone := words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
-		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // which may call it done
+		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // the tracker's own group may be completed
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), plainName(name))
-		if strings.EqualFold(to, "triage") { // which the service keeps for itself
+		if strings.EqualFold(to, "triage") { // the service reserves this name
 			to = "In Triage"
 		}
 		pairs := manifest.Map{{Key: "name", Value: to}}
@@ -278,10 +285,12 @@ func guessStates(f *mapping.File, issues []*Issue) {
 	})
 }
 
+// guessPriority returns the priority that a name stands for, or an open question.
 func guessPriority(name string) string {
 	return cmp.Or(words.Guess("priority", mapping.Fold(name)), mapping.Open)
 }
 
+// guessLink returns the kind of relation that a type of link stands for.
 func guessLink(name string) string {
 	switch word := mapping.Fold(name); {
 	case strings.HasPrefix(word, "block"):
@@ -292,11 +301,11 @@ func guessLink(name string) string {
 	return "relates_to"
 }
 
-// guessNames guesses priorities, types, links and fields.
+// guessNames adds the priorities, types, links and fields of the export.
 func guessNames(f *mapping.File, issues []*Issue) {
 	priorities, types, links, fields, noise := tally{}, tally{}, tally{}, tally{}, map[string]bool{}
 	held := map[string]tally{}           // values of fields
-	said := map[string]map[bool]string{} // of types of links: what they say outward and inward
+	said := map[string]map[bool]string{} // words of a type of link, by whether they are inward
 	for _, i := range issues {
 		priorities[i.Priority]++
 		types[i.Type]++
@@ -333,7 +342,7 @@ func guessNames(f *mapping.File, issues []*Issue) {
 			to = manifest.Map{{Key: "name", Value: to}, {Key: "is_epic", Value: true}}
 		case kind != "":
 			to = kind
-		case to == "skip": // which would leave the type out
+		case to == "skip": // the word skip would leave the type out
 			to = manifest.Map{{Key: "name", Value: name}}
 		}
 		f.Add("types", name, to, guessed)

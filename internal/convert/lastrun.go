@@ -20,29 +20,29 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// itemsName is the file with the issues that were converted: those that a later export lacks are converted from there.
+// itemsName is the file with all converted issues. If a later export lacks an issue, the issue is read from this file.
 const itemsName = ".planform/convert-items.jsonl.gz"
 
-// run is what convert wrote in a run, and of which issues.
+// run records the files and the issues of one run, for comparison with the next.
 type run struct {
 	FormatVersion int                   `json:"format_version"`
 	Files         map[string]string     `json:"files"`           // name -> digest
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
 	Export        string                `json:"export,omitempty"`
-	Since         *Since                `json:"since,omitempty"` // what the last export brought
-	Link          string                `json:"link,omitempty"`  // what told the old address of an item; "" = a link, as it was before
+	Since         *Since                `json:"since,omitempty"` // differences of the last export
+	Link          string                `json:"link,omitempty"`  // history.link of the mapping; "" = link, the only way at the time
 }
 
-// itemRecord is what is known of an issue of the last run.
+// itemRecord is the record of one issue of the last run.
 type itemRecord struct {
 	Digest     string   `json:"digest"`
 	ID         string   `json:"id,omitempty"`
 	Address    string   `json:"address,omitempty"`    // keys of its project and item in the manifests
 	Previously []string `json:"previously,omitempty"` // keys that it had before it was moved
-	Fields     []string `json:"fields,omitempty"`     // that it has or had, and that are written empty where it has them no more
+	Fields     []string `json:"fields,omitempty"`     // fields that the item has or had; a field that it has no more is written empty
 }
 
-// Since is what an export brings that the one before did not.
+// Since holds the differences between an export and the one before.
 type Since struct {
 	New            []string `json:"new"`
 	Changed        []Change `json:"changed"`
@@ -52,21 +52,21 @@ type Since struct {
 	CommentsEdited int      `json:"comments_edited"`
 }
 
-// Change is an issue with the fields that changed.
+// Change is an issue with its changed fields.
 type Change struct {
 	Item   string   `json:"item"`
 	Fields []string `json:"fields"`
 }
 
-// Move is an issue that has another key now.
+// Move is an issue whose key changed.
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Anew says that it is made anew in another project, and stays in the former one.
+	// Anew is true if the item is created again in another project, and stays in the former one.
 	Anew bool `json:"anew,omitempty"`
 }
 
-// previousRun reads what the last run left in a folder, which need not be there.
+// previousRun reads the record of the last run in a folder, or an empty one if there is none.
 func previousRun(dir string) (*run, error) {
 	r := &run{}
 	if dir == "" {
@@ -86,7 +86,7 @@ func previousRun(dir string) (*run, error) {
 	return r, nil
 }
 
-// linkTo is what tells the old address of an item, as the mapping says: where it does not, what the run before did.
+// linkTo returns the setting history.link: the value in the mapping, else the value of the last run, else text.
 func (r *run) linkTo(said string) string {
 	switch {
 	case said != "":
@@ -99,17 +99,17 @@ func (r *run) linkTo(said string) string {
 	return "text"
 }
 
-// stored is a line of the file of issues.
+// stored is one line of the file of issues.
 type stored struct {
 	Issue   *Issue   `json:"issue,omitempty"`
 	Person  *Person  `json:"person,omitempty"`
 	Project *Project `json:"project,omitempty"`
 }
 
-// name tells an issue from those of other projects.
+// name returns the project and key of an issue, which are unique in the export.
 func (i *Issue) name() string { return i.Project + "/" + i.Key }
 
-// shown is a name for people: keys of some trackers hold the project already.
+// shown returns a name for people, without the project if the key begins with it.
 func shown(name string) string {
 	project, key := path.Dir(name), path.Base(name)
 	if strings.HasPrefix(key, project+"-") {
@@ -118,7 +118,7 @@ func shown(name string) string {
 	return name
 }
 
-// comparedRuns compares the issues of a run with those of the last one, and notes them for the next.
+// comparedRuns compares the issues of a run with the last run, and stores them for the next.
 type comparedRuns struct {
 	last  *run
 	found *collection
@@ -126,17 +126,17 @@ type comparedRuns struct {
 	this  run      // without files
 	items outFile  // the file of issues
 	since *Since   // nil = there was no other export before
-	kept  []*Issue // of earlier exports: this one does not have them
+	kept  []*Issue // issues that only earlier exports had
 
 	out      *gzip.Writer      // to items
 	exported map[string]bool   // names of the last run that the export has, selected or not
 	selected map[string]*Issue // by the name of the last run
 	whole    bool              // all issues of the export are selected
-	drop     bool              // what is gone from the export is not kept
+	drop     bool              // issues that are gone from the export are not kept
 }
 
-// compareRuns compares the selected issues with those of the last run in the folder. all are those of the export. An issue that is gone
-// from the export is kept, unless the options say otherwise.
+// compareRuns compares the selected issues with the last run in the folder; all are the issues of the whole export. An issue that is gone
+// from the export is kept, unless the options drop it.
 func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, all, selected []*Issue, to *spool) (*comparedRuns, error) {
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
@@ -149,7 +149,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	for _, i := range all {
 		c.exported[i.name()] = true
 	}
-	moved := map[string]string{} // what the export does not have under its former name any more, by ID
+	moved := map[string]string{} // names of the last run that the export lacks, by ID
 	for name, was := range last.Items {
 		if was.ID != "" && !c.exported[name] {
 			moved[was.ID] = name
@@ -186,7 +186,8 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	return c, err
 }
 
-// note notes an issue that goes to a project. moved is the name of the issue of the last run that has its ID, if that is gone.
+// note stores an issue and compares its key and project with the last run. moved is the former name of the issue if the export has no issue
+// of that name any more.
 func (c *comparedRuns) note(i *Issue, project, moved string) error {
 	stored, err := c.write(i)
 	if err != nil {
@@ -212,7 +213,7 @@ func (c *comparedRuns) note(i *Issue, project, moved string) error {
 	return nil
 }
 
-// write keeps an issue as it is compared, and gives the digest of that.
+// write stores the line of an issue, and returns its digest.
 func (c *comparedRuns) write(i *Issue) (string, error) {
 	line, err := c.found.line(i)
 	if err != nil {
@@ -222,7 +223,7 @@ func (c *comparedRuns) write(i *Issue) (string, error) {
 	return digest(line), err
 }
 
-// former takes what the last run stored: it compares an issue with the present one, or keeps it.
+// former handles a line that the last run stored: it compares the issue with the present one, or keeps an issue that the export lacks.
 func (c *comparedRuns) former(was stored) error {
 	if was.Person != nil {
 		c.found.Person(*was.Person)
@@ -255,7 +256,7 @@ func (c *comparedRuns) former(was stored) error {
 	return err
 }
 
-// finish decides what is told of the export before. The same export once more, as when only the mapping changed, says what it said then.
+// finish completes the differences. If the same export is converted again, it repeats the differences of the last run.
 func (c *comparedRuns) finish() {
 	slices.Sort(c.since.Gone)
 	slices.SortFunc(c.since.Changed, func(a, b Change) int { return cmp.Compare(a.Item, b.Item) })
@@ -270,7 +271,7 @@ func (c *comparedRuns) finish() {
 	c.this.Since = c.since
 }
 
-// each reads the issues of a run.
+// each calls a function for each line that the run stored.
 func (r *run) each(dir string, do func(was stored) error) error {
 	if len(r.Items) == 0 {
 		return nil
@@ -297,7 +298,7 @@ func (r *run) each(dir string, do func(was stored) error) error {
 	}
 }
 
-// compare notes what changed in an issue.
+// compare adds the changes between two states of an issue.
 func (s *Since) compare(was, now *Issue) {
 	change := Change{Item: shown(now.name()), Fields: []string{}}
 	for _, f := range []struct {
@@ -347,20 +348,20 @@ func (s *Since) compare(was, now *Issue) {
 	}
 }
 
-// same compares values as they are stored.
+// same reports whether two values are stored as equal JSON.
 func same(a, b any) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Line is what an export brings, in a few words.
+// Line returns the numbers of new, changed, gone and moved issues in one line.
 func (s *Since) Line() string {
 	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(s.New), len(s.Changed),
 		len(s.Gone), len(s.Moved), diag.Count(s.CommentsNew, "comment"), s.CommentsEdited)
 }
 
-// details lists the issues, for people.
+// details writes lists of the issues, for people.
 func (s *Since) details(b *strings.Builder, cell func(string) string) {
 	var changed, moved []string
 	for _, c := range s.Changed {

@@ -15,10 +15,10 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Role says what a value of the source is for.
+// Role is the meaning of a value in the source.
 type Role string
 
-// Roles of values. The mapping decides by the role where a value goes.
+// Roles of values. The role decides in which field or text a value is expected.
 const (
 	OfItem     Role = "item" // the item has the value in a field
 	OfText     Role = "text" // the description has the value
@@ -51,7 +51,7 @@ type Value struct {
 	Role    Role
 	Example string
 
-	number int // in the order in which they were met
+	number int // ordinal of the field in the export
 }
 
 // Held is a value of a field that a record holds N times. Text is its beginning; "" if it is [Technical].
@@ -61,29 +61,30 @@ type Held struct {
 	Text string
 }
 
-// Roles say what the values of a source are for, by their names there.
+// Roles hold the role of each field of a source by its name.
 type Roles struct {
 	known    map[string]Role
 	whole    map[string]bool
 	patterns []rolePattern
 
-	entries map[string]*entry // of the record that is entered
-	names   []string          // of these, in their order
+	entries map[string]*entry // values of the record that is entered
+	names   []string          // names of entries, in their order
 }
 
-// entry holds the different values of one name in a record, and how often each is there.
+// entry holds the different values of one name in a record, and the number of times that each occurs.
 type entry struct {
 	texts []string
 	n     []int
 }
 
+// rolePattern is the role of all names that match a pattern.
 type rolePattern struct {
 	names *regexp.Regexp
 	role  Role
 }
 
-// ReadRoles reads a list of lines such as "technical = id | *_url". A star stands for any part of a name. Of two patterns that fit
-// the first counts, and a name without a star before. One with {} stands for all that is in it, such as a document.
+// ReadRoles reads lines such as "technical = id | *_url", where a star stands for any part of a name. Names without a star win over
+// patterns, then the first pattern wins; a name with {} stands for a whole object, such as a document.
 func ReadRoles(list string) *Roles {
 	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}, entries: map[string]*entry{}}
 	for _, line := range words.Lines(list) {
@@ -94,7 +95,7 @@ func ReadRoles(list string) *Roles {
 	return r
 }
 
-// Declare says what the values of a name are for.
+// Declare sets the role of a name or pattern.
 func (r *Roles) Declare(name string, role Role) {
 	name, whole := strings.CutSuffix(name, "{}")
 	switch {
@@ -107,10 +108,10 @@ func (r *Roles) Declare(name string, role Role) {
 	}
 }
 
-// Whole reports whether a name stands for all that is in it.
+// Whole reports whether a name was declared with {}, and stands for a whole object.
 func (r *Roles) Whole(name string) bool { return r.whole[name] }
 
-// Of returns the role of a name, or "".
+// Of returns the role of a name, or "" if none is declared.
 func (r *Roles) Of(name string) Role {
 	role, known := r.known[name]
 	if !known {
@@ -122,10 +123,11 @@ func (r *Roles) Of(name string) Role {
 	return role
 }
 
+// nothing matches zero and false.
 var nothing = regexp.MustCompile(`^(?:false|0(?:[.,]0+)?)$`)
 
-// Enter books the values of a record, by their names: those of an issue with it, others, such as those of a board, with the export.
-// What has no role becomes a field of the issue; but zero and false say nothing there. It is not safe for concurrent use.
+// Enter books the values of a record with its issue, or with the export if i is nil. Values without a role become fields of the issue,
+// except zero and false; Enter is not safe for concurrent use.
 func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	clear(r.entries)
 	r.names = r.names[:0]
@@ -165,21 +167,20 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	}
 }
 
-// Apart holds the values of records that stand apart from their issue, such as comments, by the key with which they name the issue. The
-// zero value is empty.
+// Apart holds the values of records outside their issue, such as comments, by the key of the issue. The zero value is empty.
 type Apart struct {
 	parts map[string]apart
 	at    string // the key of the issue that the last record names
 	last  Issue  // which holds the values of that
 }
 
-// apart holds what records hold that name one issue.
+// apart holds the values of all records that name one issue.
 type apart struct {
 	held   []Held
 	fields []Field
 }
 
-// Of returns the holder of the values of records that name an issue, until it is asked for another one.
+// Of returns the holder for values of records that name an issue. It is valid until the next call with another issue.
 func (a *Apart) Of(issue string) *Issue {
 	if a.at != issue {
 		a.put()
@@ -188,7 +189,7 @@ func (a *Apart) Of(issue string) *Issue {
 	return &a.last
 }
 
-// put adds the values of the last record to those of its issue.
+// put moves the values of the last record to the values of its issue.
 func (a *Apart) put() {
 	if a.parts == nil {
 		a.parts = map[string]apart{}
@@ -224,7 +225,7 @@ func LeaveOut(to Sink, what string, held []Held) {
 	}
 }
 
-// Values account for the values of an export that are not empty: Read is the sum of the others.
+// Values account for the values of an export that are not empty: Read is the sum of the other numbers.
 type Values struct {
 	Read    int          `json:"read"`
 	Carried int          `json:"carried"` // into fields of items
@@ -246,7 +247,7 @@ type ValueCount struct {
 	Example string `json:"example"`
 }
 
-// fate names the place of a value: the manifest, a text, nowhere, or left out on purpose.
+// fate is the place where a value ended: a field, a text, nowhere, or left out on purpose.
 type fate int
 
 const (
@@ -256,19 +257,19 @@ const (
 	decided
 )
 
-// booked counts the values of a field that went one way.
+// booked counts the values of a field with one fate, and has an example.
 type booked struct {
 	n       int
 	example string
 }
 
-// ledger books where values went.
+// ledger counts the values of each field by fate.
 type ledger struct {
 	entries map[*Value]*[4]booked
 	told    map[*Issue]map[Role]bool // roles of the losses that the report names of an issue
 }
 
-// tell notes that the report names a loss of values of a role.
+// tell records that the report names a loss of values of a role.
 func (l *ledger) tell(i *Issue, role Role) {
 	if l.told[i] == nil {
 		l.told[i] = map[Role]bool{}
@@ -276,7 +277,7 @@ func (l *ledger) tell(i *Issue, role Role) {
 	l.told[i][role] = true
 }
 
-// book books a value.
+// book counts a value with its fate.
 func (l *ledger) book(h Held, to fate) {
 	if l.entries[h.Of] == nil {
 		l.entries[h.Of] = &[4]booked{}
@@ -285,7 +286,7 @@ func (l *ledger) book(h Held, to fate) {
 	e.n, e.example = e.n+h.N, cmp.Or(e.example, h.Text)
 }
 
-// sums returns the account by names. The example of a field is a value that was written, if there is one. quiet leaves examples out.
+// sums returns the account by field names. The example of a field is a value that was written, if there is one; quiet leaves examples out.
 func (l *ledger) sums(quiet bool) *Values {
 	all := &Values{Fields: []ValueCount{}}
 	for _, v := range slices.SortedFunc(maps.Keys(l.entries), func(a, b *Value) int { return cmp.Compare(a.Name, b.Name) }) {
@@ -302,12 +303,12 @@ func (l *ledger) sums(quiet bool) *Values {
 	return all
 }
 
-// book books a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
+// book counts a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
 func (c *composer) book(i *Issue, h Held, to fate) {
 	l := c.report.ledger
 	l.book(h, to)
 	role, told := h.Of.Role, l.told[i]
-	if role == Summed { // what has no place is told under several kinds
+	if role == Summed { // losses.txt lists losses of summed values under uncarried
 		role = Uncarried
 	}
 	if to == lost && !told[role] && !l.told[nil][role] {
@@ -328,9 +329,9 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 	if c.mapped(role) {
 		also = c.named
 	}
-	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // of which some write the end of a line so
+	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // some trackers write the end of a line as \n
 	if keys := numbered.FindAllString(h.Text, -1); role == Relation && keys != nil {
-		texts[0] = strings.Join(keys, " ") // the words are those of the tracker
+		texts[0] = strings.Join(keys, " ") // the other words are the tracker's
 	}
 	if p := c.found.people[h.Text]; p != nil {
 		texts = append(texts, c.person(p.ID))
@@ -358,6 +359,7 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 	return lost
 }
 
+// numbered matches words with a digit.
 var numbered = regexp.MustCompile(`\S*\d\S*`)
 
 // saidElsewhere reports whether another value of an issue has the same content, or more.
@@ -374,9 +376,9 @@ func (c *composer) saidElsewhere(i *Issue, h Held) bool {
 		_, ok := c.placed[i.Project+"/"+i.Parent]
 		return ok
 	case OfItem:
-		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of it
+		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of the issue
 	case OfFile:
-		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // likewise
+		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // another address of a file
 	case Relation:
 		return len(i.Links) > 0 && !strings.ContainsAny(h.Text, "0123456789")
 	case OfState:
@@ -394,7 +396,7 @@ func (c *composer) mapped(role Role) bool {
 	return slices.Contains([]Role{OfItem, OfState, OfPriority, OfType, OfLabel, Assignee, History, OfComment, Relation, Summed}, role)
 }
 
-// isFlag reports whether a value is yes or no, which says nothing without its name.
+// isFlag reports whether a value is yes or no, which means nothing without its name.
 func isFlag(text string) bool {
 	return slices.Contains([]string{"true", "false", "yes", "no", "completed", "not completed"}, strings.ToLower(text))
 }
@@ -464,7 +466,7 @@ func (c *composer) asText(f Field) bool {
 	return to != "skip" && to != "" && !f.Noise
 }
 
-// account books the values of an issue: each is looked for in its item, and in the declarations of the project that the item names.
+// account books the values of an issue. Each value is looked for in the item, and in the declarations of the project that the item uses.
 func (c *composer) account(at place, m manifest.Map, g *groups) {
 	clear(c.booked)
 	item := c.booked
@@ -509,7 +511,7 @@ func (c *composer) account(at place, m manifest.Map, g *groups) {
 	delete(c.report.ledger.told, i)
 }
 
-// accountForRest books the values of the export itself, and those of issues that have no item.
+// accountForRest books the values of the export itself and of issues without an item.
 func (c *composer) accountForRest(composed map[*Issue]bool) {
 	for _, h := range inOrder(c.found.held) {
 		to := lost
@@ -519,7 +521,7 @@ func (c *composer) accountForRest(composed map[*Issue]bool) {
 		case role == Uncarried || role == Summed:
 		case c.wrote.has(h.Text, inFields, c.named):
 			to = carried
-		case role == Assignee || role == History: // of people who have nothing to do with the items
+		case role == Assignee || role == History: // people that no item names
 			to = decided
 		}
 		c.book(nil, h, to)
@@ -561,7 +563,7 @@ func inOrder(values map[Held]int) []Held {
 	return list
 }
 
-// markdown shows the account: its sums, and the fields of which most is lost.
+// markdown writes the sums of the account, and the fields with the most losses.
 func (v *Values) markdown(b *strings.Builder, cell func(string) string) {
 	fmt.Fprintf(b, "\n## Values\n\nThe export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
 		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost)

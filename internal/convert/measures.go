@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// estimateOf is what an item's estimate would be by a value: points, or a size such as XL.
+// estimateOf returns the estimate that a value stands for: points without trailing zeros, or a size such as XL.
 func estimateOf(value string) string {
 	value = diag.OneLine(value)
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
@@ -23,7 +23,7 @@ func estimateOf(value string) string {
 	return value
 }
 
-// estimates are the values that the project's estimate gets: the most frequent, as many as one has.
+// estimates returns the values of a project's estimate: the most frequent values, as many as an estimate can have.
 func (c *composer) estimates(places []place) map[string]bool {
 	position, _ := resource.MustLookup("estimate_point").Field("position")
 	n := tally{}
@@ -43,7 +43,7 @@ func (c *composer) estimates(places []place) map[string]bool {
 	return values
 }
 
-// declareEstimate is the estimate of a project with these values, from low to high.
+// declareEstimate returns the declaration of an estimate with these values, from low to high.
 func declareEstimate(values map[string]bool) []any {
 	if len(values) == 0 {
 		return nil
@@ -64,9 +64,11 @@ func declareEstimate(values map[string]bool) []any {
 	return []any{manifest.Map{{Key: "name", Value: "Points"}, {Key: "type", Value: kind}, {Key: "points", Value: points}}}
 }
 
+// estimatePoint is the name of the field for an item's estimate.
 const estimatePoint = "estimate_point"
 
-// measure is the field of an item that a field of the source becomes, and its value; ok is false where it is none or does not fit.
+// measure returns the item's field that a field of the source becomes, and its value; ok is false if the mapping names no such field or the
+// value does not fit.
 func (c *composer) measure(f Field) (field string, value any, ok bool) {
 	field, _ = c.mapping.Fields.Find(f.Name)
 	text := strings.TrimSpace(f.Value)
@@ -84,9 +86,10 @@ func (c *composer) measure(f Field) (field string, value any, ok bool) {
 	return "", nil, false
 }
 
+// rank matches a rank of Jira, such as 0|i0000f:x.
 var rank = regexp.MustCompile(`^\d\|([0-9a-z]+):([0-9a-z]*)$`)
 
-// orderOf is a number by which items have the order that a number, or a rank of Jira, gives them.
+// orderOf returns a number that sorts items by a number or by a rank of Jira; it returns false if the text is neither.
 func orderOf(text string) (float64, bool) {
 	m := rank.FindStringSubmatch(text)
 	if m == nil {
@@ -98,7 +101,7 @@ func orderOf(text string) (float64, bool) {
 	return float64(n), err == nil
 }
 
-// measures are the fields of an item that fields of the source become.
+// measures adds the item's fields that fields of the source become.
 func (c *composer) measures(i *Issue, add func(key string, value any)) {
 	had := map[string]bool{}
 	for _, f := range i.Fields {

@@ -12,12 +12,14 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// nears are files that are nearly exports, or exports of something else: how they begin, what they are, and what to export instead.
+// nears describes files that are nearly exports, or exports of something else: their beginning, a name for them, and the right way to
+// export.
 //
 //go:embed nearly.txt
 var nears string
 
-// nearly says what a file is that no format knows, nil if that is not known either. tracker is that of a format that was named.
+// nearly returns an error that explains a file without a known format, or nil if it has no explanation. tracker is the tracker of the
+// format that the user named, or "".
 func nearly(head []byte, name, tracker string) error {
 	if tracker == "" {
 		tracker = "the service"
@@ -39,7 +41,7 @@ func nearly(head []byte, name, tracker string) error {
 	return nil
 }
 
-// refusal is what an API says instead of an answer: an object with nothing in it but that.
+// refusal returns the message of an API's error that was saved instead of an answer. ok is false if the file holds anything else.
 func refusal(head []byte) (message string, ok bool) {
 	var answer map[string]any
 	if json.Unmarshal(head, &answer) != nil { // it may be longer, too
@@ -60,7 +62,7 @@ func refusal(head []byte) (message string, ok bool) {
 	return message, message != ""
 }
 
-// said is the first text in a value.
+// said returns the first text in a value.
 func said(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Numbers is a run of items and the numbers that Plane will give them: each one more than the last.
+// Numbers is a series of items to which Plane will give consecutive numbers.
 type Numbers struct {
 	Project string `json:"project"` // its identifier
 	From    string `json:"from"`    // key of the first item in the source
@@ -19,8 +19,8 @@ type Numbers struct {
 	New     int    `json:"new"`     // number of the first item
 }
 
-// number tells what numbers the items of a project will have: Plane counts them in the order of their creation, from 1 in a project
-// that is empty, and a parent is made before its children; but where numbers are kept, the exact order is. Where the mapping fills gaps, it says which numbers come before an issue.
+// number predicts the numbers of a project's items, which Plane counts from 1 in the order of creation. If the mapping fills gaps, it
+// returns the missing numbers before each issue.
 func (c *composer) number(places []place) (fill map[*Issue][]int) {
 	has := map[int]bool{}
 	for _, at := range places {
@@ -51,7 +51,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 	}
 	next := 1
 	var runs []Numbers
-	var end int // number in the source of the last one
+	var end int // number of the last issue in the source
 	visit := func(i *Issue) {
 		for fill != nil && len(gaps) > 0 && gaps[0] < i.Number {
 			fill[i] = append(fill[i], gaps[0])
@@ -68,7 +68,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 		}
 		next++
 	}
-	first := c.parents
+	first := c.parents // Plane creates parents first, unless the manifest asks for the exact order
 	if c.mapping.Numbers != "new" {
 		first = func(*Issue) []*Issue { return nil }
 	}
@@ -81,7 +81,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 	return fill
 }
 
-// placeholder is an item that takes a number that the export lacks.
+// placeholder returns an item that takes a number which the export lacks.
 func placeholder(project string, n int) manifest.Map {
 	return manifest.Map{
 		{Key: "key", Value: fmt.Sprintf("placeholder-%d", n)},
@@ -90,7 +90,7 @@ func placeholder(project string, n int) manifest.Map {
 	}
 }
 
-// ranges are the first of many numbers, in few words.
+// ranges returns numbers as text, with consecutive ones as a range, and at most 20 entries.
 func ranges(list []int) string {
 	const most = 20
 	var words []string
@@ -112,7 +112,7 @@ func ranges(list []int) string {
 	return strings.Join(words, ", ")
 }
 
-// numbersTable is a table for people.
+// numbersTable returns the new numbers of items as a table in Markdown.
 func numbersTable(list []Numbers) string {
 	const most = 100
 	if !slices.ContainsFunc(list, func(n Numbers) bool {

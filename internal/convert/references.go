@@ -11,10 +11,10 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// named is what may name an issue: an address, owner/repo#12, #12 or PROJ-12, as Markdown writes them.
+// named matches a possible reference to an issue in Markdown: an address, owner/repo#12, #12 or PROJ-12.
 var named = regexp.MustCompile(`https?://[^\s<>()\[\]"|]*[^\s<>()\[\]"|.,;:!?'*_~]|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\\?#\d+|\\?#\d+|[A-Z][A-Z0-9_]*-\d+`)
 
-// refer links a text to the items of the issues that it names, or to their old addresses.
+// refer replaces references to issues in a text by links to their items, or to their old addresses.
 func (c *composer) refer(i *Issue, text string) string {
 	if !c.showsUpload(text) &&
 		!slices.ContainsFunc(named.FindAllString(text, -1), func(word string) bool { _, to := c.linkTo(i, word); return to != "" }) {
@@ -35,7 +35,7 @@ func (c *composer) refer(i *Issue, text string) string {
 	}.Rewrite(text)
 }
 
-// referPiece is a piece of plain text with links.
+// referPiece replaces the references in a piece of plain text by links.
 func (c *composer) referPiece(i *Issue, piece string) string {
 	var b strings.Builder
 	last := 0
@@ -55,7 +55,7 @@ func (c *composer) referPiece(i *Issue, piece string) string {
 	return b.String() + piece[last:]
 }
 
-// showsUpload reports a text that names a file of its issue by its address.
+// showsUpload reports whether a text holds the address of a file that is uploaded with its issue.
 func (c *composer) showsUpload(text string) bool {
 	for known := range c.uploads {
 		if strings.Contains(known, "://") && strings.Contains(text, known) {
@@ -65,7 +65,7 @@ func (c *composer) showsUpload(text string) bool {
 	return false
 }
 
-// linkTo is the link that stands in place of a word which may name an issue; to is "" if it names none.
+// linkTo returns the label and target of the link that replaces a word; to is "" if the word names no issue or file.
 func (c *composer) linkTo(i *Issue, word string) (label, to string) {
 	address := strings.HasPrefix(word, "http")
 	switch file, ok := c.uploads[word]; {
@@ -95,7 +95,8 @@ func standsAlone(text string, start, stop int) bool {
 	return rest == "" || !isWord(rest[0]) && (len(rest) == 1 || strings.IndexByte(`/\#&@=-_.`, rest[0]) < 0 || !isWord(rest[1]))
 }
 
-// target is what a link to the issue of that name leads to: its item, else its old address; "" = there is no such issue.
+// target returns the link target for an issue that text of issue i names: its item, else its old address. It returns "" for i itself and if
+// the issue is not known.
 func (c *composer) target(i *Issue, name string) string {
 	project, key, numbered := strings.Cut(name, "#")
 	at, ok := c.placed[cmp.Or(project, i.Project)+"/"+key]
@@ -132,12 +133,12 @@ func (c *composer) target(i *Issue, name string) string {
 	return ""
 }
 
-// reference is the target of a link to the item, or to an object below it.
+// reference returns the target of a link to the item, or to an object below it.
 func (p place) reference(kind string, below ...string) string {
 	return resource.AddressScheme + string(resource.NewAddress(kind, append([]string{p.project.Key, p.key}, below...)...))
 }
 
-// title is how people name the issue.
+// title returns the key of the issue as people write it, such as #12 or PROJ-12.
 func (i *Issue) title() string {
 	if i.Key == strconv.Itoa(i.Number) {
 		return "#" + i.Key
@@ -145,7 +146,7 @@ func (i *Issue) title() string {
 	return i.Key
 }
 
-// address is the issue's address in the source, or "".
+// address returns the issue's address in the source, or "".
 func (c *composer) address(i *Issue) string {
 	if site := c.mapping.Source.Site; i.URL == "" && site != "" && site != "none" {
 		return site + strings.ReplaceAll(c.found.browse, "{key}", i.Key)
@@ -153,7 +154,7 @@ func (c *composer) address(i *Issue) string {
 	return i.URL
 }
 
-// page is the issue whose page has an address, which may end in a title or lead to a comment.
+// page returns the place of the issue at an address, which may end in a title or lead to a comment.
 func (c *composer) page(address string) (place, bool) {
 	key := pageKey(address)
 	at, ok := c.pages[key]
@@ -163,11 +164,12 @@ func (c *composer) page(address string) (place, bool) {
 	return at, ok
 }
 
+// bugPage matches the address of a bug in Bugzilla.
 var bugPage = regexp.MustCompile(`(/show_bug\.cgi)\?(?:[^#]*&)?id=([0-9]+)`)
 
-// pageKey is the same for all addresses of an issue's page.
+// pageKey returns a normal form of an address that is equal for all addresses of an issue's page.
 func pageKey(address string) string {
-	address = bugPage.ReplaceAllString(address, "$1/$2?") // which issue it is, Bugzilla says behind the ?
+	address = bugPage.ReplaceAllString(address, "$1/$2?") // Bugzilla writes the ID into the query
 	address, _, _ = strings.Cut(address, "#")
 	address, _, _ = strings.Cut(address, "?")
 	return strings.NewReplacer("/pull/", "/issues/", "/-/work_items/", "/-/issues/").Replace(strings.ToLower(strings.TrimRight(address, "/")))

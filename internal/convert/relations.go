@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
+// parent returns the key of the parent's item. It returns "" and reports a loss if the parent has no item or the parents form a circle.
 func (c *composer) parent(at place) string {
 	i := at.issue
 	if i.Parent == "" {
@@ -31,7 +32,7 @@ func (c *composer) parent(at place) string {
 	return parent.key
 }
 
-// parents returns the item of the parent of an issue, if there is one.
+// parents returns the parent of an issue if it has an item.
 func (c *composer) parents(i *Issue) []*Issue {
 	if at, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" {
 		return []*Issue{at.issue}
@@ -39,7 +40,7 @@ func (c *composer) parents(i *Issue) []*Issue {
 	return nil
 }
 
-// find is what an issue names by a key.
+// find returns the place of the item that an issue names by a key.
 func (c *composer) find(i *Issue, key string) (place, bool) {
 	if at, ok := c.placed[i.Project+"/"+key]; ok {
 		return at, true
@@ -52,8 +53,8 @@ func (c *composer) find(i *Issue, key string) (place, bool) {
 	return at, ok
 }
 
-// relate turns links into relations: each once, on the item that comes first. Two items have one relation, of which the first of blocks,
-// duplicate, relates_to counts, and one custom relation beside it.
+// relate turns links into relations, each on the first of its two items. Two items get one relation, by rank blocks, duplicate, relates_to,
+// and one custom relation beside it.
 func (c *composer) relate(issues []*Issue) {
 	type pair struct {
 		a, b   string
@@ -131,7 +132,7 @@ func (c *composer) relate(issues []*Issue) {
 				kind = "blocked_by"
 			}
 		}
-		var ref any = other.project.Key + "/" + other.key // without the project, SHOP-9 would be the number that the service gave
+		var ref any = other.project.Key + "/" + other.key // without the project, SHOP-9 would mean the number in Plane
 		id := on.issue.Project + "/" + on.issue.Key
 		if c.related[id] == nil {
 			c.related[id] = map[string][]any{}
@@ -151,7 +152,7 @@ func (c *composer) relate(issues []*Issue) {
 	}
 }
 
-// definitions are the custom relations of a project, in the order of their names.
+// definitions returns the custom relations of a project, in the order of their names.
 func (c *composer) definitions(project string) (list []any) {
 	slices.SortFunc(c.defined[project], func(a, b mapping.Link) int { return strings.Compare(a.Name, b.Name) })
 	for _, as := range c.defined[project] {
@@ -160,7 +161,7 @@ func (c *composer) definitions(project string) (list []any) {
 	return list
 }
 
-// link is the link of an issue that says a relation.
+// link returns the issue's link for a relation.
 func (i *Issue) link(r relation) (Link, bool) {
 	n := slices.IndexFunc(i.Links, func(l Link) bool {
 		return l.Type == r.kind && (l.Inward && r.from == l.To && r.to == i.Key || !l.Inward && r.from == i.Key && r.to == l.To)
@@ -171,7 +172,7 @@ func (i *Issue) link(r relation) (Link, bool) {
 	return i.Links[n], true
 }
 
-// words is how people say a relation from the issue that has it.
+// words returns the relation in words for the issue that has the link, such as "is blocked by".
 func (l Link) words() string {
 	kind := mapping.Fold(l.Type)
 	for _, known := range [][3]string{
@@ -196,7 +197,7 @@ func (l Link) words() string {
 	return l.Type
 }
 
-// away names an issue that has no item, as Markdown: with its title, and a link to where it was.
+// away returns Markdown that names an issue without an item: its key and title, with a link to its old address if that is known.
 func (c *composer) away(i *Issue, key, title string) string {
 	if kept := c.found.issues[i.Project+"/"+key]; kept != nil {
 		title = cmp.Or(title, kept.Title)
@@ -208,7 +209,7 @@ func (c *composer) away(i *Issue, key, title string) string {
 	return text
 }
 
-// formerAddress is where an issue without an item was, "" if that is not known.
+// formerAddress returns the old address of an issue without an item, or "" if the address is not known.
 func (c *composer) formerAddress(i *Issue, key string) string {
 	if kept := c.found.issues[i.Project+"/"+key]; kept != nil {
 		return c.address(kept)
@@ -225,7 +226,7 @@ func (c *composer) formerAddress(i *Issue, key string) string {
 	return old + key
 }
 
-// awayRows are rows of the description: what the issue is related to that has no item.
+// awayRows returns rows of the description for related issues without an item: the parent, children and links.
 func (c *composer) awayRows(i *Issue) []row {
 	var rows []row
 	if _, ok := c.placed[i.Project+"/"+i.Parent]; !ok && i.Parent != "" {

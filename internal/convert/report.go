@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Report is what became of an export.
+// Report lists what a run carried over, what it lost, and which questions are open.
 type Report struct {
 	FormatVersion int        `json:"format_version"`
 	Source        Source     `json:"source"`
@@ -36,7 +36,7 @@ type Report struct {
 	custom   tally    // values of custom fields
 }
 
-// Source is what was read.
+// Source names the format and the files of the export.
 type Source struct {
 	Format     string   `json:"format"`
 	DetectedBy string   `json:"detected_by"`
@@ -51,39 +51,39 @@ type Loss struct {
 	Agreed bool     `json:"agreed"` // by allow
 	Items  []string `json:"items"`
 
-	Of      string   `json:"of,omitempty"`      // what of an item it is, such as work_item.parent
-	Targets []string `json:"targets,omitempty"` // what the items name that is not there
+	Of      string   `json:"of,omitempty"`      // the field of the manifests that would hold it, such as work_item.parent
+	Targets []string `json:"targets,omitempty"` // objects that the items name and the export lacks
 }
 
 // Question is an open entry of the mapping file.
 type Question struct {
 	Section  string `json:"section"`
 	Name     string `json:"name"`
-	Called   string `json:"called,omitempty"` // what the export calls the person of that ID
-	Items    int    `json:"items"`            // issues behind it
+	Called   string `json:"called,omitempty"` // the name of the person with that ID
+	Items    int    `json:"items"`            // issues that the answer affects
 	Position string `json:"position"`
 }
 
-// Remark is something to know of the export.
+// Remark is a fact about the export that people should know.
 type Remark struct {
 	Kind  string   `json:"kind"`
 	Text  string   `json:"text"`
 	Items []string `json:"items,omitempty"`
 }
 
-// lossKind is a kind of what can be lost.
+// lossKind is a kind of loss: its name, and its text in the report.
 type lossKind struct {
 	name, text string
 	of         string   // kind and field of the manifests that would hold it; "" = none, or several
-	roles      []string // of the values of which it tells
+	roles      []string // roles of the values that are lost
 }
 
-// lossList has the kinds of losses in the order of a report: names | kind and field of the manifests | roles of values = text.
+// lossList has the kinds of losses in the order of a report: name | kind and field of the manifests | roles of values = text.
 //
 //go:embed losses.txt
 var lossList string
 
-// allLosses are all kinds, in the order of a report.
+// allLosses returns all kinds of losses, in the order of a report.
 var allLosses = sync.OnceValue(func() (all []lossKind) { //nolint:gochecknoglobals // a constant
 	for _, l := range words.Lines(lossList) {
 		part := append(strings.Split(l.Of, " | "), "", "")
@@ -92,7 +92,7 @@ var allLosses = sync.OnceValue(func() (all []lossKind) { //nolint:gochecknogloba
 	return all
 })
 
-// agreeable are the words of allow: the kinds of losses, and what people can have added on the service.
+// agreeable returns the names that allow: in the mapping accepts: the kinds of losses, and additional objects and fields on the service.
 func agreeable() []string {
 	var known, fields []string
 	for _, l := range allLosses() {
@@ -112,11 +112,12 @@ func agreeable() []string {
 	return append(known, fields...)
 }
 
-// Additional is the word of allow for objects of a kind that the service alone has, or for what it alone has in a field.
+// Additional returns the name under allow: for additional objects of a kind on the service, or for additional values of a field.
 func Additional(kind, field string) string {
 	return strings.TrimSuffix("additional."+kind+"."+field, ".")
 }
 
+// newReport returns an empty report.
 func newReport() *Report {
 	return &Report{
 		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, leftOut: tally{},
@@ -125,7 +126,7 @@ func newReport() *Report {
 	}
 }
 
-// lose notes that something of an issue is not carried over.
+// lose records n losses of an issue.
 func (r *Report) lose(kind string, i *Issue, n int) {
 	if n == 0 {
 		return
@@ -144,7 +145,7 @@ func (r *Report) addMissingTarget(kind, name string) {
 	}
 }
 
-// lost notes that something is not carried over, of an item or of a field.
+// lost records n losses of an item or of a field.
 func (r *Report) lost(kind, of string, n int) {
 	l := r.losses[kind]
 	if l == nil {
@@ -157,7 +158,7 @@ func (r *Report) lost(kind, of string, n int) {
 	}
 }
 
-// finish puts the report together.
+// finish fills in the losses, questions and remarks.
 func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, tracker string) {
 	r.Losses, r.Questions, r.Notes = []Loss{}, []Question{}, []Remark{}
 	for _, kind := range allLosses() {
@@ -217,7 +218,7 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		})
 }
 
-// Text returns the name that is asked for, in a line of bounded length.
+// Text returns the name in question, cut to a line of bounded length.
 func (q Question) Text() string {
 	name := diag.Truncate(q.Name, 100)
 	if q.Called != "" {
@@ -226,7 +227,7 @@ func (q Question) Text() string {
 	return name
 }
 
-// behind counts the issues that an open entry is about.
+// behind counts the issues that an open entry concerns.
 func behind(q mapping.Question, issues []*Issue) int {
 	concerns := func(i *Issue) (hit bool) {
 		switch q.Section {
@@ -250,12 +251,12 @@ func behind(q mapping.Question, issues []*Issue) int {
 	return len(issues) - len(slices.DeleteFunc(slices.Clone(issues), concerns))
 }
 
-// Settled reports whether nothing is open, and every loss is agreed.
+// Settled reports whether no question is open, and every loss is agreed.
 func (r *Report) Settled() bool {
 	return len(r.Questions) == 0 && !slices.ContainsFunc(r.Losses, func(l Loss) bool { return !l.Agreed })
 }
 
-// Headline is the report in one line.
+// Headline returns the main numbers of the report in one line.
 func (r *Report) Headline() string {
 	lost := 0
 	for _, l := range r.Losses {
@@ -274,16 +275,16 @@ func (r *Report) Headline() string {
 		"; " + losses + "; " + diag.Count(len(r.Questions), "question")
 }
 
-// json is the report for programs.
+// json returns the report for programs.
 func (r *Report) json() []byte {
 	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
 	return append(text, '\n')
 }
 
-// most is how many items a line names.
+// most is the largest number of items that a line names.
 const most = 10
 
-// first are the first few of many.
+// first returns the first items of a list, and says where the others are listed.
 func first(items []string) string {
 	text := diag.First(items, most)
 	if len(items) > most {
@@ -292,7 +293,7 @@ func first(items []string) string {
 	return text
 }
 
-// markdown is the report for people.
+// markdown returns the report for people.
 func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "<", "\\<").Replace

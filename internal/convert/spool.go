@@ -8,16 +8,16 @@ import (
 	"os"
 )
 
-// spool keeps what is to be written, until all of it is known to be right, and what issues hold until they are written: in a temporary
-// file, as that of a large export is more than the export itself. Where the system allows it, the file has no name, so that nothing is left of it however the process ends.
+// spool holds future files and parts of issues in a temporary file, because they may be larger than the export. If the system allows it,
+// the file has no name, so that nothing is left after any end of the process.
 type spool struct {
 	file  *os.File
 	named bool
-	out   *bufio.Writer // which remembers an error until it is flushed
+	out   *bufio.Writer // keeps an error until flush returns it
 	size  int64
 }
 
-// outFile is a file that is to be written: a part of a [spool].
+// outFile is a file that will be written: a part of a [spool].
 type outFile struct {
 	name   string // within the folder
 	digest string
@@ -28,6 +28,7 @@ type outFile struct {
 // span is a part of a spool.
 type span struct{ at, n int64 }
 
+// newSpool creates the temporary file.
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "planform-convert-")
 	if err != nil {
@@ -43,19 +44,19 @@ func (s *spool) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// put keeps a file. An error is that of [spool.flush].
+// put appends the content of a file. [spool.flush] returns the error, if there is one.
 func (s *spool) put(name string, data []byte) outFile {
 	return outFile{name: name, digest: digest(data), in: s, span: s.add(data)}
 }
 
-// add keeps data. An error is that of [spool.read].
+// add appends data. [spool.read] returns the error, if there is one.
 func (s *spool) add(data []byte) span {
 	p := span{s.size, int64(len(data))}
 	_, _ = s.Write(data)
 	return p
 }
 
-// read gives back what is kept.
+// read returns data that was appended.
 func (s *spool) read(p span) ([]byte, error) {
 	if p.at+p.n > s.size-int64(s.out.Buffered()) {
 		if err := s.flush(); err != nil {
@@ -69,7 +70,7 @@ func (s *spool) read(p span) ([]byte, error) {
 	return data, nil
 }
 
-// flush makes sure that everything can be read.
+// flush writes the buffer to the file, so that everything can be read.
 func (s *spool) flush() error {
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("keep what is to be written: %w", err)
@@ -77,7 +78,7 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// Close lets go of the file.
+// Close closes and removes the file.
 func (s *spool) Close() error {
 	err := s.file.Close()
 	if s.named {
@@ -86,5 +87,5 @@ func (s *spool) Close() error {
 	return err
 }
 
-// text is what the file is to hold.
+// text returns a reader of the file's content.
 func (f outFile) text() io.Reader { return io.NewSectionReader(f.in.file, f.at, f.n) }

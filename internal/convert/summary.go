@@ -30,10 +30,10 @@ type Event struct {
 	Field, From, To string
 }
 
-// summaryKey is the key of the comment that sums up what Plane has no place for.
+// summaryKey is the key of the comment that sums up data without a place in Plane.
 const summaryKey = "summary"
 
-// summed is how much of a kind of loss the summary of an issue tells.
+// summed returns the number of losses of a kind that the summary of an issue tells.
 func (c *composer) summed(i *Issue, kind string) int {
 	if c.mapping.Summary == "off" || c.mapping.Comments.Skip {
 		return 0
@@ -49,7 +49,7 @@ func (c *composer) summed(i *Issue, kind string) int {
 	return 0
 }
 
-// summary is a comment that tells of an issue what Plane has no place for: how much work was logged, who watched, what was changed.
+// summary returns a comment with data that Plane has no place for: logged work, watchers, votes and changes.
 func (c *composer) summary(i *Issue) []any {
 	if c.mapping.Summary == "off" || c.mapping.Comments.Skip {
 		return nil
@@ -98,7 +98,7 @@ func (c *composer) summary(i *Issue) []any {
 	return []any{manifest.Map{{Key: "key", Value: summaryKey}, {Key: "text", Value: text}}}
 }
 
-// work is how much work was logged, and by whom.
+// work returns the logged time in words, in total and by person.
 func (c *composer) work(i *Issue) string {
 	total, by := 0, tally{}
 	for _, w := range i.Work {
@@ -112,7 +112,7 @@ func (c *composer) work(i *Issue) string {
 	return fmt.Sprintf("%s, %s: %s", diag.Count(len(i.Work), "work log"), cmp.Or(dates.Duration(total), strconv.Itoa(total)+"s"), strings.Join(names, ", "))
 }
 
-// when is a time in a summary.
+// when returns a time for a summary.
 func when(at time.Time) string {
 	if at.IsZero() {
 		return "an unknown day"
@@ -120,7 +120,7 @@ func when(at time.Time) string {
 	return resource.Moment(at)
 }
 
-// byTime puts what happened to an issue into its order.
+// byTime sorts the logged work and the changes of an issue by time.
 func (i *Issue) byTime() {
 	slices.SortStableFunc(i.Work, func(a, b Work) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(i.Events, func(a, b Event) int { return a.At.Compare(b.At) })

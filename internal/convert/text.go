@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// markdown is a text of an issue as Markdown.
+// markdown returns a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
 	options := wiki.Options{
 		Person: c.person,
@@ -50,7 +50,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			text = plain(c.clean(i, t.Body))
 			break
 		}
-		if text = c.tags(t.Body, i); !c.format.HTML { // what follows GitHub's rules has no such marks
+		if text = c.tags(t.Body, i); !c.format.HTML { // trackers with GitHub's rules have no such marks
 			text = markup.Bold(text)
 		}
 		text = markup.HardBreaks(text)
@@ -63,7 +63,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	return c.refer(i, text)
 }
 
-// tags returns a text in Markdown without what its tracker hides, and with the tags that it shows as text.
+// tags returns a text in Markdown without comments that its tracker hides, and with tags that the tracker shows escaped as text.
 func (c *composer) tags(text string, i *Issue) string {
 	text = c.clean(i, text)
 	if c.format.HTML {
@@ -72,9 +72,10 @@ func (c *composer) tags(text string, i *Issue) string {
 	return markup.ShowTags(alerts(strings.TrimSpace(text)), markup.IsElement)
 }
 
+// special matches characters of plain text that Markdown would take for markup.
 var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|&(?:#?\\w+;)|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
 
-// plain is a text without markup as Markdown that shows the same. Lists stay lists.
+// plain returns plain text as Markdown that looks the same. Lists stay lists.
 func plain(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
@@ -82,12 +83,12 @@ func plain(text string) string {
 		bullet := listItem.FindString(line)
 		line = bullet + special.ReplaceAllStringFunc(line[len(bullet):], func(s string) string {
 			if strings.TrimSpace(s) == "" {
-				return "" // which would be code
+				return "" // blanks at the beginning would make code
 			}
 			return "\\" + s
 		})
 		if i+1 < len(lines) && line != "" && strings.TrimSpace(lines[i+1]) != "" && !listItem.MatchString(lines[i+1]) {
-			if strings.HasSuffix(line, "\\") { // which would escape another one
+			if strings.HasSuffix(line, "\\") { // a backslash would escape another one
 				line += "  "
 			} else {
 				line += "\\"
@@ -104,7 +105,7 @@ var (
 	blankLines = regexp.MustCompile(`\n\s*\n`)
 )
 
-// fromHTML is a text in HTML as Markdown; as HTML, which Markdown may hold, where it has no equivalent.
+// fromHTML returns HTML as Markdown. A text without an equivalent stays HTML, which Markdown may hold.
 func fromHTML(text string) string {
 	text = attributes.ReplaceAllString(text, "")
 	if text, ok := markup.Markdown(text); ok {
@@ -113,7 +114,7 @@ func fromHTML(text string) string {
 	return "<div>" + blankLines.ReplaceAllString(strings.TrimSpace(text), "\n") + "</div>"
 }
 
-// person is the name of somebody in texts.
+// person returns the name of a person for texts.
 func (c *composer) person(id string) string {
 	p, _ := c.mapping.People.Find(id)
 	if p.Anonymous {
@@ -122,13 +123,13 @@ func (c *composer) person(id string) string {
 	return plainName(cmp.Or(p.As, c.found.name(id)))
 }
 
-// clean takes out what no manifest can hold.
+// clean removes the characters that no manifest can hold, and cuts texts that are too long.
 func (c *composer) clean(i *Issue, text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	whole := utf8.RuneCountInString(text)
 	text = withoutControls(text)
 	c.report.lose("control-characters", i, whole-utf8.RuneCountInString(text))
-	const most = 2 << 20 // what a manifest takes is 2.5 MiB
+	const most = 2 << 20 // a manifest takes texts of 2.5 MiB
 	if len(text) > most {
 		c.report.lose("texts-cut", i, 1)
 		text = beginningOf(text, most) + "…"
@@ -136,7 +137,7 @@ func (c *composer) clean(i *Issue, text string) string {
 	return text
 }
 
-// withoutControls returns a text without the characters that no manifest, or no reader, takes.
+// withoutControls removes control characters except line feeds and tabs, and the code points U+FEFF, U+FFFE and U+FFFF.
 func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
@@ -146,9 +147,10 @@ func withoutControls(text string) string {
 	}, text)
 }
 
+// htmlComment matches comments of HTML, and code, whose comments stay.
 var htmlComment = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->\n?")
 
-// withoutComments takes out the comments of templates, but for those in code.
+// withoutComments removes the comments of templates, except in code.
 func withoutComments(text string) string {
 	if !strings.Contains(text, "<!--") {
 		return text
@@ -161,9 +163,10 @@ func withoutComments(text string) string {
 	})
 }
 
+// alert matches the first line of an alert, and code, which stays.
 var alert = regexp.MustCompile("(?ms)^```.*?^```|^[ >]*> ?\\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\\][ \t]*$")
 
-// alerts makes the mark that begins an alert of GitHub or GitLab its heading.
+// alerts turns the mark of an alert of GitHub or GitLab, such as [!NOTE], into a first line in bold.
 func alerts(text string) string {
 	if !strings.Contains(text, "[!") {
 		return text
@@ -178,13 +181,13 @@ func alerts(text string) string {
 	})
 }
 
-// plainName returns a name as a manifest takes it: one line without control characters, of 255 characters at most.
+// plainName returns a name for a manifest: one line without control characters, of 255 characters at most.
 func plainName(text string) string {
 	name, _ := cut(diag.OneLine(withoutControls(text)))
 	return name
 }
 
-// cut shortens a name to what the service takes, at a word if there is one.
+// cut shortens a name to 255 characters, at a word if there is one, and reports whether it was longer.
 func cut(text string) (string, bool) {
 	const n = 255
 	if utf8.RuneCountInString(text) <= n {
@@ -197,13 +200,15 @@ func cut(text string) (string, bool) {
 	return strings.TrimRight(short, " ,;:.-") + "…", true
 }
 
+// escapeCell escapes a text for a cell of a Markdown table.
+//
 //nolint:gochecknoglobals // a constant
 var escapeCell = strings.NewReplacer("\\", "\\\\", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
 
 // row is a row of the table in a description: a name, and Markdown.
 type row struct{ name, text string }
 
-// fieldTable is a table of the values that have no place of their own.
+// fieldTable returns a table of values without a field of their own.
 func fieldTable(fields []row) string {
 	if len(fields) == 0 {
 		return ""
@@ -215,7 +220,7 @@ func fieldTable(fields []row) string {
 	return strings.Join(wiki.Table(rows, true), "\n")
 }
 
-// description is the issue's text, followed by values that have no field of their own.
+// description returns the issue's text, followed by values without a field of their own.
 func (c *composer) description(i *Issue, title string, short bool, unknown []string, files []Attachment) string {
 	var parts []string
 	part := func(text string) {
@@ -261,7 +266,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
 	}
-	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // of one person under two names
+	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // one person may have two IDs
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {

@@ -14,11 +14,12 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// userIDs and userEmails are the columns of a list of users.
+// userIDs returns the names of columns that hold IDs in a list of users.
 func userIDs() []string {
 	return []string{"User id", "Account id", "id", "login", "username"}
 }
 
+// userEmails returns the names of columns that hold e-mail addresses in a list of users.
 func userEmails() []string { return []string{"email", "e-mail", "Email address", "mail"} }
 
 // users adds the e-mail addresses of a site's list of users to the people of an export.
@@ -46,9 +47,10 @@ func (c *collection) users(in io.Reader, name string) error {
 	}
 }
 
+// mailAddress matches an e-mail address in any text.
 var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
 
-// membersOf notes who is a member of the workspace: each e-mail address in the file, be it a table or JSON.
+// membersOf records the members of the workspace: each e-mail address in the file, which may be a table or JSON.
 func (c *collection) membersOf(in io.Reader, name string) error {
 	const most = 64 << 20
 	text, err := io.ReadAll(io.LimitReader(in, most))
@@ -69,12 +71,13 @@ func (c *collection) membersOf(in io.Reader, name string) error {
 	return nil
 }
 
-// outsider reports an address that is known to be of no member.
+// outsider reports whether an e-mail address belongs to no member. It returns false if the members are not known.
 func (c *collection) outsider(email string) bool {
 	return email != "" && c.members != nil && !c.members[strings.ToLower(email)]
 }
 
-// AdviseOnMember says how the mapping names somebody of a converted manifest who is no member, "" if convert did not write the manifest.
+// AdviseOnMember returns a hint on the mapping for a person in a converted manifest who is no member. It returns "" if convert did not
+// write the manifest.
 func AdviseOnMember(manifest, email string) string {
 	text, err := os.ReadFile(manifest) //nolint:gosec // it was read as a manifest
 	if err != nil || !strings.HasPrefix(string(text), "# "+signature) {

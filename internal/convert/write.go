@@ -17,16 +17,17 @@ import (
 	"github.com/planform/planform/internal/disk"
 )
 
-// runName is the file that knows what convert wrote.
+// runName is the file with the record of the last run.
 const runName = ".planform/convert.json"
 
+// digest returns the SHA-256 of data, with its prefix.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// write puts the files into a folder, and removes what convert wrote earlier and does not write now: read with the others, it would be
-// there twice.
+// write writes the files and the record of the run into a folder. It removes stale files of the last run first, because their items would
+// be there twice.
 func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	root, err := disk.OpenFolder(dir)
 	if err != nil {
@@ -55,8 +56,8 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	return disk.ReplaceIn(root, runName, bytes.NewReader(append(data, '\n')))
 }
 
-// check makes sure that all files of a folder, which need not be there, are as convert left them, and lists those that this run does
-// not write any more. Files that somebody changed since, and others of the same name, are an error.
+// check returns an error if the run would overwrite or remove a file that convert did not write, or that somebody changed since. stale are
+// the files of the last run that this run does not write.
 func (r *run) check(dir string, files []outFile) (stale []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

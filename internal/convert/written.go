@@ -13,16 +13,16 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Where something was written.
+// Places of written words.
 const (
 	inFields = 1 << iota
 	inTexts
 )
 
-// written holds the words, the pairs of words and the days of what was written, by where they stand.
+// written holds digests of the words, pairs of words and days in manifests, with their places.
 type written map[uint64]byte
 
-// add books what is written somewhere: a text, or all texts within a value of a manifest.
+// add adds the words and days of a text, or of all texts within a value of a manifest.
 func (w written) add(value any, in byte) {
 	switch v := value.(type) {
 	case string:
@@ -46,13 +46,15 @@ func (w written) add(value any, in byte) {
 	}
 }
 
+// addDays adds the days that a text may stand for.
 func (w written) addDays(text string, in byte) {
 	for _, day := range days(text) {
 		w[uint64(day.Unix())] |= in //nolint:gosec // any number will do
 	}
 }
 
-// has reports whether a value was written: most of its pairs of words, its day, its duration, or a flag in words. Words in also count, too.
+// has reports whether a value was written: most of its pairs of words, its day, its duration, or a flag in words. The words in also count,
+// too.
 func (w written) has(text string, in byte, also written) bool {
 	pairs, missing := 0, 0
 	eachWord(text, func(_, pair uint64) {
@@ -78,7 +80,8 @@ func (w written) has(text string, in byte, also written) bool {
 	return err == nil && n >= 60 && w.has(dates.Duration(n), in, nil) || strings.EqualFold(text, "true") && w.has("yes", in, nil)
 }
 
-// eachWord visits the words of a text, and each with the word before it in its part of a list, as numbers: without case and leading zeros.
+// eachWord calls a function with digests of each word, and of the pair with the word before it in the same part of a list. Case and leading
+// zeros do not count.
 func eachWord(text string, do func(word, pair uint64)) {
 	const basis, prime = 14695981039346656037, 1099511628211
 	word, last := uint64(basis), uint64(0)
@@ -107,9 +110,10 @@ func eachWord(text string, do func(word, pair uint64)) {
 	end()
 }
 
+// writtenDay matches a date in a manifest.
 var writtenDay = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}`)
 
-// days returns the days that a value may stand for, however it is written.
+// days returns the days that a value may stand for in any notation of dates.
 func days(text string) (all []time.Time) {
 	const longest = 60
 	if len(text) > longest || !strings.ContainsAny(text, "0123456789") {
@@ -123,9 +127,10 @@ func days(text string) (all []time.Time) {
 	return all
 }
 
+// marks matches markup in a value of the source.
 var marks = regexp.MustCompile(`(?s)<!--.*?-->|<[^<>]*>|\{\w+(?::[^{}]*)?\}|\bh[1-6]\. |"\w+":`)
 
-// beginning returns the first words of a value without its markup, by which it is found again.
+// beginning returns the first words of a value without its markup, for finding the value again.
 func beginning(text string) string {
 	const enough = 80
 	if adf.Is([]byte(text)) {

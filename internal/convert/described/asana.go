@@ -10,18 +10,21 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// asanaText is the description of Asana.
+//
 //go:embed asana.txt
 var asanaText string
 
-// asana describes what the REST API of Asana answers for tasks, for their stories, and for their attachments; and the export of a project
-// as JSON, in which subtasks are within their tasks.
+// asana describes the answers of Asana's REST API for tasks, for their stories, and for their attachments. It also reads the export of a
+// project as JSON, in which subtasks are within their tasks.
 func asana() *api { return described(asanaText, asanaHooks) }
 
+// asanaHooks returns the hooks for Asana.
 func asanaHooks() hooks {
 	return hooks{place: asanaPlace, html: asanaHTML, title: func(name string) string { return strings.ReplaceAll(name, "_", " ") }}
 }
 
-// asanaPlace finds the project of a task, and its state: the section, unless it is completed.
+// asanaPlace sets the project of a task, and its state: the section, or Done if the task is completed.
 func asanaPlace(x *reader, i *convert.Issue, v records.Value) {
 	if kind := x.text(v, []string{"resource_subtype"}); kind == "milestone" || kind == "approval" {
 		i.Type = strings.ToUpper(kind[:1]) + kind[1:]
@@ -61,7 +64,7 @@ var (
 	asanaBlock = regexp.MustCompile(`\n*(</?(?:ul|ol|li|h[1-6]|pre|blockquote|hr|table|tr|td)\b[^>]*>)\n*`)
 )
 
-// asanaHTML marks the ends of lines in a text with tags, too.
+// asanaHTML turns line ends of a text with tags into line breaks of HTML.
 func asanaHTML(text string) string {
 	text = asanaBlock.ReplaceAllString(asanaBody.ReplaceAllString(text, ""), "$1")
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "<br>")

@@ -12,6 +12,8 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// azureText is the description of Azure DevOps.
+//
 //go:embed azure.txt
 var azureText string
 
@@ -21,7 +23,7 @@ var (
 	azureWord = regexp.MustCompile(`([^A-Z])([A-Z])`)
 )
 
-// azure describes what the REST API of Azure DevOps answers for work items, with their relations, for their comments, and for their updates.
+// azure describes the answers of Azure DevOps' REST API for work items with their relations, for their comments, and for their updates.
 func azure() *api {
 	return described(azureText, func() hooks {
 		return hooks{
@@ -45,9 +47,9 @@ func azure() *api {
 	})
 }
 
-// azurePlace tells the address of an item, and adds further texts to its own.
+// azurePlace sets the address of an item, and appends other fields with long texts to its description.
 func azurePlace(x *reader, i *convert.Issue, v records.Value) {
-	if !strings.HasSuffix(i.URL, "/edit/"+i.Key) { // that of an old server tells items apart behind the ? only
+	if !strings.HasSuffix(i.URL, "/edit/"+i.Key) { // an old server has the ID in the query only
 		i.URL = ""
 	}
 	if base, _, ok := strings.Cut(x.text(v, []string{"url"}), "/_apis/"); ok && i.URL == "" {

@@ -10,19 +10,22 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
+// bitbucketText is the description of Bitbucket.
+//
 //go:embed bitbucket.txt
 var bitbucketText string
 
+// bitbucketAddress matches the address of an issue.
 var bitbucketAddress = regexp.MustCompile(`/([^/]+/[^/]+)/issues/[0-9]{1,9}(?:/|$)`)
 
-// bitbucket describes the export of a repository's issues (db-1.0.json, db-2.0.json), in which lists of issues, comments, attached files and changes
-// stand beside one another, and pages of issues and of comments as the REST API of Bitbucket Cloud answers them.
+// bitbucket describes the export of a repository's issues (db-1.0.json, db-2.0.json), with separate lists of issues, comments, attached
+// files and changes. It also reads pages of issues and of comments from the REST API of Bitbucket Cloud.
 func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
 
 // creoleCode matches code of Creole, with the ends of lines around it, and code of Markdown, which stays.
 var creoleCode = regexp.MustCompile("(?s)```.*?```|([ \\t]*\n?)\\{\\{\\{(.*?)\\}\\}\\}([ \\t]*\n?)")
 
-// fromCreole returns code of Creole as Markdown has it: a block if it has several lines, else a part of its line.
+// fromCreole returns code of Creole as code of Markdown: a block if it has several lines, else a part of its line.
 func fromCreole(part string) string {
 	m := creoleCode.FindStringSubmatch(part)
 	body, marks := strings.TrimSpace(m[2]), "`"
@@ -46,6 +49,7 @@ func fromCreole(part string) string {
 	return "\n" + marks + language + "\n" + body + "\n" + marks + "\n"
 }
 
+// bitbucketHooks returns the hooks for Bitbucket.
 func bitbucketHooks() hooks {
 	database := "" // the export among the files
 	return hooks{

@@ -12,15 +12,19 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// bugzillaText is the description of Bugzilla.
+//
 //go:embed bugzilla.txt
 var bugzillaText string
 
+// bugReference matches a bug that a text names.
 var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
 
-// bugzilla describes the answers of the REST API of Bugzilla: bugs, their comments, their history and their attachments. The first comment
-// of a bug is its description.
+// bugzilla describes the answers of Bugzilla's REST API: bugs, their comments, their history and their attachments. The first comment of a
+// bug is its description.
 func bugzilla() *api { return described(bugzillaText, bugzillaHooks) }
 
+// bugzillaHooks returns the hooks for Bugzilla.
 func bugzillaHooks() hooks {
 	texts, uncounted := map[string]convert.Comment{}, false // descriptions, by bug; comments do not say which is the description
 	return hooks{
@@ -67,7 +71,7 @@ func bugzillaHooks() hooks {
 	}
 }
 
-// marked marks what a text says of other bugs as Bugzilla shows it: as a link.
+// marked returns a text with references such as bug 12 as bug #12, if the export has the bug, so that they become links.
 func (x *reader) marked(text string) string {
 	return bugReference.ReplaceAllStringFunc(text, func(text string) string {
 		if m := bugReference.FindStringSubmatch(text); x.latest[m[2]] != nil {

@@ -1,8 +1,8 @@
-// Package described reads trackers by descriptions: what their REST APIs answer, as pages, arrays or lines of issues and beside them comments and
-// whatever else has an address of its own, in any number of files; and exports that look like that.
+// Package described reads answers of trackers' REST APIs by descriptions: pages, arrays or lines of issues, and beside them comments and
+// other objects with an address of their own, in any number of files. It also reads exports of the same form.
 //
-// Each tracker has a text that says what its records hold (redmine.txt; see description), and at most sixty lines of code for what no path
-// leads to (redmine.go; see hooks). The rest is the same for all: what several records say of one issue is put together, and comments,
+// Each tracker has a text that describes its records (redmine.txt; see description), and at most sixty lines of code for rules that
+// no path can express (redmine.go; see hooks). The rest is the same for all: several records of one issue are joined, and comments,
 // files and changes find their issue.
 // The package must not know manifests.
 package described
@@ -23,22 +23,23 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// api tells how the answers of a tracker are recognised, and where their records stand.
+// api describes how the files of a tracker are recognised, and where their records stand.
 type api struct {
 	name    string   // how the command line names it
 	tracker string   // as people call it
-	needs   []string // names by which a file is recognised: all of one list; behind a colon what to say of it
-	file    string   // how the name of a file is recognised that begins with any list; "" = by no name
-	scoped  bool     // a key is that of one issue of a project
+	needs   []string // names by which a file is recognised: all of one list; text after a colon is the sign for messages
+	file    string   // pattern for the name of a JSON file; "" = none
+	scoped  bool     // keys are unique only within a project
 	byID    bool     // other records name an issue by its ID
 	html    bool     // see convert.Format
-	empty   []string // lists that a file begins with that holds nothing
-	lists   []string // where answers have their records: see records.Read
+	empty   []string // lists with which an empty answer begins
+	lists   []string // paths of lists with records: see records.Read
 	text    string   // the description
 	hooks   func() hooks
 	beside  func(name string) bool // see convert.Format
 }
 
+// apis returns the trackers that are described.
 func apis() []*api {
 	return []*api{trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
 }
@@ -52,7 +53,7 @@ func Formats() []*convert.Format {
 	return all
 }
 
-// detect looks for names that answers have.
+// detect recognises a file by its name, by the names in it, or by an empty list.
 func (a *api) detect(head []byte, name string) (string, bool) {
 	if a.file != "" && records.Begin(head) && regexp.MustCompile(a.file).MatchString(name) {
 		return "the name of the file", true
@@ -95,7 +96,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	}
 	x.finish()
 	for _, i := range x.issues {
-		if x.latest[x.key(i)] != i { // it is booked, and goes before what counts
+		if x.latest[x.key(i)] != i { // a superseded record: its values are booked before the issue that counts
 			x.hand(i)
 		}
 	}
@@ -114,7 +115,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-// hand hands out an issue, unless it is left out.
+// hand hands an issue to the sink, unless it is left out.
 func (x *reader) hand(i *convert.Issue) {
 	if x.hooks.last != nil {
 		if left := x.hooks.last(x, i); left != "" {
@@ -125,7 +126,7 @@ func (x *reader) hand(i *convert.Issue) {
 	x.to.Issue(i)
 }
 
-// key returns what other records name an issue by.
+// key returns the key by which other records name an issue.
 func (x *reader) key(i *convert.Issue) string {
 	if x.byID {
 		return i.ID
@@ -136,7 +137,8 @@ func (x *reader) key(i *convert.Issue) string {
 	return i.Key
 }
 
-// add takes an issue. Of two with one key the later state counts; but a list of issues tells less than the answer for one of them.
+// add adds an issue. Of two records with one key the later state counts; if both are equally old, the one with more values counts, because
+// a list has fewer values than an answer for one issue.
 func (x *reader) add(i *convert.Issue) {
 	at := x.key(i)
 	had := x.latest[at]
@@ -152,7 +154,7 @@ func (x *reader) add(i *convert.Issue) {
 	x.issues = append(x.issues, i)
 }
 
-// told counts the values that an answer has of an issue.
+// told counts the values in a record of an issue.
 func told(i *convert.Issue) (n int) {
 	for _, h := range i.Held {
 		n += h.N
@@ -160,7 +162,7 @@ func told(i *convert.Issue) (n int) {
 	return n
 }
 
-// complete gives an issue what only another answer says of it.
+// complete adds to an issue the lists and the parent that only another record of it has.
 func complete(i, other *convert.Issue) {
 	if len(i.Attachments) == 0 {
 		i.Attachments = other.Attachments
@@ -180,7 +182,7 @@ func complete(i, other *convert.Issue) {
 	i.Parent = cmp.Or(i.Parent, other.Parent)
 }
 
-// comment takes a comment of an issue. Without an ID, a comment of the same author, time and text is the same comment.
+// comment adds a comment of an issue. Without an ID, a comment of the same author, time and text is the same comment.
 func (x *reader) comment(key string, one convert.Comment) {
 	if one.ID != "" || one.At.IsZero() || !slices.Contains(x.comments[key], one) {
 		x.comments.Add(key, one)
@@ -194,7 +196,7 @@ func field(i *convert.Issue, name, text, source string) {
 	}
 }
 
-// about adds to a row what is said of something that has no place for it, such as a file.
+// about adds a text about a file or a relation to a row of the issue's fields, because the object has no place for it.
 func about(i *convert.Issue, name, what, text, source string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -207,10 +209,10 @@ func about(i *convert.Issue, name, what, text, source string) {
 	field(i, name, text, source)
 }
 
-// before orders two keys, so that a relation without a direction begins at one of its ends, whichever shows it.
+// before orders two keys, so that a relation without a direction begins at the same issue in both records.
 func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 }
 
-// person notes a person and returns the ID: the first of some IDs, the address or the name that is not empty.
+// person adds a person and returns the ID: the first of some IDs, the address or the name that is not empty.
 func (x *reader) person(name, email string, ids ...string) string {
 	id := cmp.Or(append(ids, email, name)...)
 	if id != "" {

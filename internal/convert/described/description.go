@@ -9,11 +9,11 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
-// description says for the records of a tracker where they stand, how their kind is recognised, and which path leads to which field.
+// description is the parsed text about the records of a tracker: their places, the signs of each kind, and the paths to each field.
 //
-// Its sections are parted by empty lines. The first has the name of the format, and what counts for all of it. "person" says how people
-// are written, "values" what values are for that no other line names. Each other title is a kind of record, such as "comment"; of a
-// list within another record it is "comment of journals". A line of a section names a field and
+// Empty lines separate its sections. The first has the name of the format, and settings for all of it. "person" describes how people
+// are written, "values" has the roles of values that no other line names. Each other title is a kind of record, such as "comment"; for a
+// list within another record the title is "comment of journals". A line of a section names a field and
 // the paths that may lead to it: "title = subject". The first path with a value counts. Two paths with a plus between are read together, or with & and no blank.
 type description struct {
 	sections []*section
@@ -25,11 +25,13 @@ type section struct {
 	lines      []line
 }
 
+// line is a field of a section with its paths or words.
 type line struct {
 	field string
 	paths []string
 }
 
+// describe parses a description.
 func describe(text string) *description {
 	d := &description{}
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -45,7 +47,7 @@ func describe(text string) *description {
 	return d
 }
 
-// find returns the section of a kind of record; an empty one if there is none.
+// find returns the section of a kind of record, or an empty one.
 func (d *description) find(kind string) *section {
 	if n := slices.IndexFunc(d.sections, func(s *section) bool { return s.kind == kind && s.list == "" }); n >= 0 {
 		return d.sections[n]
@@ -53,7 +55,7 @@ func (d *description) find(kind string) *section {
 	return &section{}
 }
 
-// lists returns the lists within records of a kind that have sections of their own, each once.
+// lists returns the lists within records that have sections of their own, each once.
 func (d *description) lists() (lists []string) {
 	for _, s := range d.sections {
 		if s.list != "" && !slices.Contains(lists, s.list) {
@@ -73,7 +75,7 @@ func (d *description) of(list string) (sections []*section) {
 	return sections
 }
 
-// paths returns what a line of a section says.
+// paths returns the paths in a line of a section.
 func (s *section) paths(field string) []string {
 	if n := slices.IndexFunc(s.lines, func(l line) bool { return l.field == field }); n >= 0 {
 		return s.lines[n].paths
@@ -81,10 +83,11 @@ func (s *section) paths(field string) []string {
 	return nil
 }
 
-// word returns what a line of a section says, if that is one word or sentence.
+// word returns a line of a section as one word or sentence.
 func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
 
-// fits reports whether a record is of the kind of the section: one "has" line is true of it, such as id | type=comment or !system=true.
+// fits reports whether a record is of the kind of the section: all conditions of one "has" line are true, such as id | type=comment or
+// !system=true.
 func (s *section) fits(v records.Value) bool {
 	return slices.ContainsFunc(s.lines, func(l line) bool {
 		return l.field == "has" && !slices.ContainsFunc(l.paths, func(path string) bool {
@@ -103,7 +106,7 @@ func (s *section) takes(v records.Value, list string) bool {
 	return s.list == "" && (s.fits(v) && (named || list == "" || among == nil) || named && s.paths("has") == nil)
 }
 
-// meanings returns what values are for: by the fields that they become, unless the description says otherwise.
+// meanings returns the roles of values: by the fields that they become, unless the description declares another role.
 func (d *description) meanings() *convert.Roles {
 	r, known := convert.ReadRoles(""), map[string]bool{}
 	declare := func(path string, role convert.Role) {
@@ -138,10 +141,10 @@ func (d *description) meanings() *convert.Roles {
 	return r
 }
 
-// head returns what counts for all records of the tracker.
+// head returns the settings for all records of the tracker.
 func (d *description) head() *section { return d.sections[0] }
 
-// people returns the paths by which people are known within what names them.
+// people returns the paths to the login, name and address within a person.
 func (d *description) people() (paths []string) {
 	for _, l := range d.find("person").lines {
 		if l.field == "login" || l.field == "name" || l.field == "email" {
@@ -151,7 +154,7 @@ func (d *description) people() (paths []string) {
 	return paths
 }
 
-// prefix leads the names of the values of a field.
+// prefix returns the beginning of the names of a field's values.
 func (s *section) prefix(field string) string {
 	prefix := s.word("as")
 	if prefix == "" {
@@ -166,9 +169,9 @@ func (s *section) prefix(field string) string {
 	return prefix + "."
 }
 
-// role returns what the values of a field are for, "" if the field is no path.
+// role returns the role of the values of a field, or "" if the line has no path or only technical values.
 func (s *section) role(field string) convert.Role {
-	switch field { // what is no path, and paths of what is of use to the tracker only
+	switch field { // lines without a path, and paths to technical values
 	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "among", "called",
 		"id", "size", "of", "private", "deleted", "number", "markdown":
 		return ""

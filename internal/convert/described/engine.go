@@ -16,22 +16,22 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// hooks do for a tracker what a description cannot say. Each may be nil.
+// hooks are functions for rules of a tracker that a description cannot express. Each may be nil.
 type hooks struct {
-	place   func(x *reader, i *convert.Issue, v records.Value)                                // after the fields of an issue
-	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
-	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // what takes it instead; "" = the issue
-	field   func(x *reader, v records.Value, values []string)                                 // values of a field that a list names
-	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // before a record is taken
-	last    func(x *reader, i *convert.Issue) (left string)                                   // before an issue is handed out; what leaves it out
-	html    func(text string) string                                                          // as others write it
-	text    func(text string) string                                                          // as others write it
-	title   func(name string) string                                                          // of a field
-	link    func(kind string) (name, way string)                                              // what the type of a link says
+	place   func(x *reader, i *convert.Issue, v records.Value)                                // runs after the fields of an issue are set
+	issue   func(x *reader, i *convert.Issue, v records.Value)                                // runs after the lists in an issue are read
+	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // returns a name for its values if the hook keeps it; "" = the issue gets it
+	field   func(x *reader, v records.Value, values []string)                                 // may change the values of a field that a list names
+	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // runs before a record is read; done = the hook has read it
+	last    func(x *reader, i *convert.Issue) (left string)                                   // runs before an issue is handed out; returns the reason to leave it out
+	html    func(text string) string                                                          // normalises a text in HTML
+	text    func(text string) string                                                          // normalises a text
+	title   func(name string) string                                                          // returns the name of a field for people
+	link    func(kind string) (name, way string)                                              // splits the type of a link
 	finish  func(x *reader)
 }
 
-// reader reads the answers of a tracker that a description tells of.
+// reader reads the records of a tracker by its description.
 type reader struct {
 	*api
 	*description
@@ -42,35 +42,35 @@ type reader struct {
 	issues   []*convert.Issue
 	latest   map[string]*convert.Issue  // by key
 	comments convert.Comments           // by key
-	counted  map[string]int             // how many comments the tracker counts, by key
-	events   map[string][]convert.Event // what other records say was changed, by key
-	apart    convert.Apart              // what records hold that are no issues, by key
+	counted  map[string]int             // numbers of comments that the tracker states, by key
+	events   map[string][]convert.Event // changes from records of their own, by key
+	apart    convert.Apart              // values of records that are no issues, by key
 
 	hooks          hooks
 	words          *words.Words
 	markup         convert.Markup
-	shown          []string                        // what is shown of an object
+	shown          []string                        // paths of the text of an object
 	projects       map[string]*convert.Project     // by key
 	known          map[string]string               // names of people
-	late           []convert.Person                // of whom records alone tell, by names that others tell better
-	left           map[string]int                  // records of lists that are left out
-	files          map[string][]convert.Attachment // that records of their own hold, by issue
+	late           []convert.Person                // people from records of their own, added last because issues have better names
+	left           map[string]int                  // numbers of records left out, by list
+	files          map[string][]convert.Attachment // from records of their own, by issue
 	work           map[string][]convert.Work       // likewise
-	lists          map[string]bool                 // that some record has
+	lists          map[string]bool                 // lists that some record has
 	scope          string                          // the project of the record, if keys are those of a project
 	at             diag.Position                   // of the record
-	short          map[string]string               // names of issues that others name, and nothing else, by key
-	site           string                          // the address of the tracker, which that of a file tells
+	short          map[string]string               // names of issues of which the files have only a reference, by key
+	site           string                          // the address of the tracker, from the address of a file
 	named          string                          // the issue that the last record names
 	last           string                          // the kind of the last record
-	totals         map[string]int                  // what pages count, by the kind of records in them
-	follows, ended bool                            // pages of issues say that others follow, and that they are the last
-	hours          bool                            // there are days that a zone tells
+	totals         map[string]int                  // numbers of issues that pages state, by scope
+	follows, ended bool                            // a page of issues says that another follows; a page says that it is the last
+	hours          bool                            // days were computed with the assumed time zone
 }
 
-// described returns the API of a tracker that a description tells of.
+// described returns the API of a tracker from the first section of its description.
 func described(text string, h func() hooks) *api {
-	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
+	top, _, _ := strings.Cut(text, "\n\n") // the first section is enough for detection
 	head := describe(top).head()
 	a := &api{
 		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", byID: head.word("by") == "id", html: head.word("html") != "", file: head.word("file"),
@@ -97,7 +97,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	}
 }
 
-// record takes a record, or what is left of one whose lists were read.
+// record reads a record, or the rest of a page after its lists were read.
 func (x *reader) record(r records.Record) error {
 	v := r.Tree()
 	x.at = r.Position
@@ -115,7 +115,7 @@ func (x *reader) record(r records.Record) error {
 	return x.sorted(r, v)
 }
 
-// page notes what a page says of the records in it.
+// page records the numbers on a page, and whether another page follows.
 func (x *reader) page(v records.Value) {
 	if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
 		x.totals[x.scope] = max(x.totals[x.scope], n)
@@ -159,7 +159,7 @@ func (x *reader) sorted(r records.Record, v records.Value) error {
 	return x.foreign(r, what, hint)
 }
 
-// take takes a record of a kind.
+// take adds a record of a kind.
 func (x *reader) take(s *section, v records.Value) {
 	of, as := x.text(v, s.paths("of")), s.word("as")
 	key := x.key(&convert.Issue{Project: x.scope, Key: of, ID: of})
@@ -213,7 +213,7 @@ func (x *reader) take(s *section, v records.Value) {
 	}
 }
 
-// called returns how people call a field.
+// called returns the name of a field for people.
 func (x *reader) called(name string) string {
 	if x.hooks.title == nil {
 		return name
@@ -221,7 +221,7 @@ func (x *reader) called(name string) string {
 	return x.hooks.title(name)
 }
 
-// apartFrom returns what takes a comment instead of its issue.
+// apartFrom returns a name for the values of a comment that a hook keeps, or "" if the comment belongs to its issue.
 func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) string {
 	if x.hooks.comment == nil {
 		return ""
@@ -229,7 +229,7 @@ func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) stri
 	return x.hooks.comment(x, key, c, v)
 }
 
-// issue makes an issue of a record.
+// issue makes an issue from a record.
 func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
 	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), i.Key[strings.LastIndexByte(i.Key, '-')+1:]))
@@ -266,7 +266,7 @@ func (x *reader) project(key string) *convert.Project {
 // leaf is a value with its name in the account.
 type leaf struct{ name, text string }
 
-// parts gives an issue the content of the lists within its record, and returns all values of the record.
+// parts adds the content of the lists within its record to an issue, and returns all values of the record.
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
@@ -281,7 +281,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	for _, list := range lists {
 		for _, one := range v.At(list) {
 			x.lists[list] = true
-			as, left, whole, own := list, "", false, false // what the values are called; what leads their names if it is not taken
+			as, left, whole, own := list, "", false, false // name of the values; prefix of their names if they are left out
 			for _, s := range x.of(list) {
 				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
 					continue
@@ -296,7 +296,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 				if left != "" && (whole || x.roles.Of(path) == convert.OfComment) {
 					path = left + ": " + path
 				}
-				if !own && (as != list || !listed(path, list)) { // what is within is booked by itself
+				if !own && (as != list || !listed(path, list)) { // nested lists are booked by themselves
 					all = append(all, leaf{path, text})
 				}
 				return true
@@ -306,13 +306,13 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	return all
 }
 
-// markups returns how texts are written, by their names in descriptions.
+// markups returns the markups of texts by their names in descriptions.
 func markups() map[string]convert.Markup {
 	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
 }
 
-// part gives an issue the content of an element of a list. It returns values that have names of their own. left leads the names of values
-// that are left out, and apart the names of values that something else than the issue takes.
+// part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are
+// left out or became another object, and apart a name for the values of a comment that a hook keeps.
 func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
@@ -361,7 +361,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 	return nil, "", ""
 }
 
-// field gives an issue a field that a list names. Some names stand for fields that each issue has, such as its state.
+// field adds a field that a list names to an issue. Some names stand for fields that each issue has, such as its state.
 func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []leaf) {
 	name, role := x.text(v, s.paths("name")), convert.OfField
 	source := cmp.Or(s.word("as"), s.list) + "." + name
@@ -391,7 +391,7 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []lea
 
 // book books values with an issue.
 func (x *reader) book(i *convert.Issue, all []leaf) {
-	for _, l := range x.find("also").lines { // what others say, too
+	for _, l := range x.find("also").lines { // values that repeat others
 		if slices.ContainsFunc(all, func(one leaf) bool { return one.name == l.field }) {
 			for n, one := range all {
 				if slices.Contains(l.paths, one.name) {
@@ -409,10 +409,10 @@ func (x *reader) book(i *convert.Issue, all []leaf) {
 	})
 }
 
-// shown is the role of values that are booked by another name.
+// shown is the role of values that are booked under another name.
 const shown convert.Role = "shown"
 
-// bookAll books all that a value holds.
+// bookAll books all values within a value.
 func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	var all []leaf
 	v.Leaves(prefix, func(path, text string) bool {
@@ -422,7 +422,7 @@ func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	x.book(i, all)
 }
 
-// finish adds to issues what other records say, and notes what is missing.
+// finish adds the content of other records to the issues, and adds remarks on missing records.
 func (x *reader) finish() {
 	for _, i := range x.issues {
 		if at := x.key(i); i == x.latest[at] {
@@ -461,7 +461,7 @@ func (x *reader) finish() {
 	x.missing()
 }
 
-// missing notes what the files do not hold, and what of them is left out.
+// missing adds remarks on records that the files lack or that are left out.
 func (x *reader) missing() {
 	for _, list := range slices.Sorted(maps.Keys(x.left)) {
 		x.to.Note("parts-left-out", diag.Count(x.left[list], "record")+" of "+strings.ReplaceAll(list, "_", " ")+" left out")

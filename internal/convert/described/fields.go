@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// set gives an issue what lies at the first of some paths that has something.
+// set sets a field of an issue from the first path of a line that has a value.
 func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 	paths, source := l.paths, s.prefix("")+l.paths[0]
 	word, name, _ := strings.Cut(l.field, " ")
@@ -23,7 +23,7 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 			texts = []string{x.text(v, paths)}
 		}
 		if len(texts) == 0 {
-			texts = []string{""} // of an object of which nothing is shown
+			texts = []string{""} // an object without a text that is shown
 		}
 		if slices.Contains(x.head().paths("nothing"), texts[0]) {
 			return
@@ -56,7 +56,7 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 	}
 }
 
-// put gives an issue the values of a field that each issue has, and reports whether they are such.
+// put sets a field that each issue has, and returns false if a day cannot be read.
 func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts []string) bool {
 	folders := x.head().word("folders")
 	if folders != "" && (of == "components" || of == "cycle") { // the last one, within the project
@@ -156,7 +156,7 @@ func closed(group string, yes bool) string {
 	return group
 }
 
-// first returns what lies at the first of some paths that has something.
+// first returns the values at the first path that has any.
 func (x *reader) first(v records.Value, paths []string) []records.Value {
 	for _, path := range paths {
 		if found := v.At(path); slices.ContainsFunc(found, func(one records.Value) bool { return len(one.Parts) > 0 || strings.TrimSpace(one.Text) != "" }) {
@@ -166,7 +166,7 @@ func (x *reader) first(v records.Value, paths []string) []records.Value {
 	return nil
 }
 
-// texts returns values as people read them: of an object the first that the description says is shown.
+// texts returns values as texts. The text of an object is the first of its values that the description shows.
 func (x *reader) texts(found []records.Value) (texts []string) {
 	for _, v := range found {
 		text := v.Text
@@ -180,10 +180,10 @@ func (x *reader) texts(found []records.Value) (texts []string) {
 	return texts
 }
 
-// plus parts paths that are read together, with a blank between them or with nothing.
+// plus matches the sign between paths that are read together, with a blank between them or with nothing.
 var plus = regexp.MustCompile(" [+&] ")
 
-// text returns the text at the first of some paths that has one.
+// text returns the text at the first path that has one.
 func (x *reader) text(v records.Value, paths []string) string {
 	for _, path := range paths {
 		var all []string
@@ -209,7 +209,7 @@ func (x *reader) reads(v records.Value) func(path string) string {
 	return func(path string) string { return x.text(v, []string{path}) }
 }
 
-// yes reports whether something at one of some paths says yes.
+// yes reports whether a value at one of the paths means yes.
 func (x *reader) yes(v records.Value, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.ContainsFunc(v.At(path), func(at records.Value) bool {
@@ -228,9 +228,10 @@ func (x *reader) people(found []records.Value) (ids []string) {
 	return ids
 }
 
+// nameMail matches a name with an e-mail address in angle brackets.
 var nameMail = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
 
-// someone notes a person, and returns the ID.
+// someone adds a person, and returns the ID.
 func (x *reader) someone(v records.Value) string {
 	s := x.find("person")
 	login, id, name, email := x.text(v, s.paths("login")), x.text(v, s.paths("id")), x.text(v, s.paths("name")), x.text(v, s.paths("email"))
@@ -250,8 +251,8 @@ func (x *reader) someone(v records.Value) string {
 	return x.person(name, email, login, id)
 }
 
-// whom returns the ID of the first person at some paths.
-func (x *reader) whom(v records.Value, paths []string) string {
+// firstPerson returns the ID of the first person at some paths.
+func (x *reader) firstPerson(v records.Value, paths []string) string {
 	for _, path := range paths {
 		found := v.At(path)
 		if path == "." {
@@ -288,10 +289,10 @@ func (x *reader) day(i *convert.Issue, text string) string {
 	return dates.Day(at)
 }
 
-// remark makes a comment.
+// remark makes a comment from a record.
 func (x *reader) remark(s *section, v records.Value) convert.Comment {
 	c := convert.Comment{
-		ID: x.text(v, s.paths("id")), Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
 		Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))}, Hidden: x.yes(v, s.paths("private")),
 	}
 	c.Text = x.written(s, v, c.Text)
@@ -301,7 +302,7 @@ func (x *reader) remark(s *section, v records.Value) convert.Comment {
 	return c
 }
 
-// written returns a text, or what the record says in HTML instead.
+// written returns a text, or the record's text in HTML if there is one.
 func (x *reader) written(s *section, v records.Value, text convert.Text) convert.Text {
 	if html := x.text(v, s.paths("html")); html != "" {
 		return convert.Text{Markup: convert.HTML, Body: x.hooks.html(html)}
@@ -312,7 +313,7 @@ func (x *reader) written(s *section, v records.Value, text convert.Text) convert
 	return text
 }
 
-// file makes an attached file. What is said of it is a row of the issue.
+// file makes an attachment from a record. A text about the file becomes a row of the issue's fields.
 func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string) convert.Attachment {
 	f := convert.Attachment{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), URL: x.text(v, s.paths("link"))}
 	f.ID = f.ID[strings.LastIndexByte(f.ID, '/')+1:]
@@ -335,7 +336,7 @@ func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string
 	return f
 }
 
-// changes makes the changes that an element tells, which may be a list.
+// changes makes events from an element, which may hold a list of changes.
 func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 	list := []records.Value{v}
 	if each := s.word("each"); each != "" {
@@ -348,7 +349,7 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 			continue
 		}
 		event := convert.Event{
-			Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+			Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
 			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))),
 			From:  strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
 		}
@@ -357,18 +358,19 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 	return all
 }
 
-// logged makes a log of work.
+// logged makes a log of work from a record.
 func (x *reader) logged(s *section, v records.Value) convert.Work {
 	minutes, _ := strconv.Atoi(x.text(v, s.paths("minutes")))
 	seconds, _ := strconv.Atoi(x.text(v, s.paths("seconds")))
 	return convert.Work{
-		Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+		Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
 		Seconds: seconds + 60*minutes, Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))},
 	}
 }
 
-// link gives an issue its relations to others. "links" says what those of a type and direction are here: a type, "inward" before it if
-// the other issue is where it begins, "both" if it has no direction, or what it is instead, which link returns, if such have names of their own.
+// link adds relations to an issue. Section "links" maps the type and direction of a relation: to a type, with "inward" before it if the
+// other issue is its beginning, with "both" if it has no direction; or to another object such as files, whose name link returns if line
+// "apart" asks for it.
 func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other string) {
 	kind, way := x.text(v, s.paths("type")), x.text(v, s.paths("way"))
 	if x.hooks.link != nil {
@@ -392,7 +394,7 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 			is = "artifacts"
 		}
 		switch other = is; is {
-		case "children": // which say it
+		case "children": // the children name their parent themselves
 		case "parents":
 			i.Parent = key
 		case "files":
@@ -417,7 +419,7 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 	return other
 }
 
-// renamed returns what "links" says of a relation.
+// renamed returns the entry of section "links" for a relation, or "".
 func (x *reader) renamed(is string) string {
 	for _, l := range x.find("links").lines {
 		if slices.Contains(l.paths, strings.TrimSpace(is)) {

@@ -15,9 +15,12 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
+// gitlabText is the description of GitLab.
+//
 //go:embed gitlab.txt
 var gitlabText string
 
+// gitlabUpload matches a link to an uploaded file.
 var gitlabUpload = regexp.MustCompile(`\[[^\]\n]*\]\(/uploads/([0-9a-f]{32})/([^)\s]+)\)`)
 
 // gitlab describes the export of a project of GitLab: the files below tree/ of the archive, or of the folder that it was unpacked to.
@@ -35,6 +38,7 @@ func gitlab() *api {
 	return a
 }
 
+// gitlabHooks returns the hooks for GitLab.
 func gitlabHooks() hooks {
 	understand, about := tabular.GitLab(), map[string]string{} // descriptions of projects, by the path of their files
 	closers := map[*convert.Issue]string{}
@@ -50,7 +54,7 @@ func gitlabHooks() hooks {
 		issue: func(x *reader, i *convert.Issue, v records.Value) {
 			i.Left["reactions"] = len(v.At("award_emoji")) + len(v.At("notes.award_emoji"))
 			if v.Has("closed_at") {
-				closers[i] = x.whom(v, []string{"closed_by_id"})
+				closers[i] = x.firstPerson(v, []string{"closed_by_id"})
 			}
 			understand(i)
 		},
@@ -65,7 +69,7 @@ func gitlabHooks() hooks {
 						texts = append(texts, c.Text.Body)
 					}
 				}
-				for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the archive has them, in its folder uploads
+				for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the files are in folder uploads of the archive
 					name, err := url.PathUnescape(m[2])
 					if err != nil {
 						name = m[2]
@@ -75,7 +79,7 @@ func gitlabHooks() hooks {
 					}
 				}
 				text, ok := about[gitlabFolder(i.Position.File)]
-				if !ok && len(about) == 1 { // a file that was taken out of its folder is that of the only project
+				if !ok && len(about) == 1 { // a file outside its folder belongs to the only project
 					text = slices.Collect(maps.Values(about))[0]
 				}
 				x.project(i.Project).Description = text
@@ -84,7 +88,7 @@ func gitlabHooks() hooks {
 	}
 }
 
-// gitlabFolder returns the folder of the files of a project, or the name of the only one.
+// gitlabFolder returns the folder of a project's files, or the name of its only file without its extension.
 func gitlabFolder(file string) string {
 	of := strings.TrimSuffix(strings.ReplaceAll(file, "\\", "/"), ".json")
 	if strings.HasSuffix(of, ".ndjson") {

@@ -11,18 +11,22 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// redmineText is the description of Redmine.
+//
 //go:embed redmine.txt
 var redmineText string
 
+// textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
-// redmine describes what issues.json and issues/ID.json answer, and users.json. Changes name states, people and fields by numbers.
+// redmine describes the answers of issues.json, issues/ID.json and users.json. Changes name states, people and fields by numbers.
 func redmine() *api {
 	return described(redmineText, redmineHooks)
 }
 
+// redmineHooks returns the hooks for Redmine.
 func redmineHooks() hooks {
-	names := map[string]string{} // what a number means, such as status_id 1
+	names := map[string]string{} // names by field and number, such as status_id 1
 	return hooks{
 		issue: func(x *reader, i *convert.Issue, v records.Value) {
 			for _, of := range []string{"status", "tracker", "priority", "assigned_to", "category", "fixed_version", "project", "author"} {
@@ -47,7 +51,7 @@ func redmineHooks() hooks {
 					open[i.State.Name] = open[i.State.Name] || !slices.ContainsFunc(i.Fields, func(f convert.Field) bool { return f.Source == "closed_on" })
 				}
 			}
-			for _, i := range x.latest { // a state of which nothing tells the group is that of what is closed
+			for _, i := range x.latest { // a state without a known group is completed if no open issue has it
 				if !open[i.State.Name] {
 					i.State.Category = cmp.Or(i.State.Category, "completed")
 				}

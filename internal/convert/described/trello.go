@@ -17,26 +17,28 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
+// trelloText is the description of Trello.
+//
 //go:embed trello.txt
 var trelloText string
 
 var (
 	cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
-	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // what only Trello makes of the title of a link
+	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // a title of links that only Trello understands
 )
 
-// trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions): an export has the
-// newest 1,000 ones, and comments are actions. Each board is a project. Cards are made when their board ends, since lists and labels may
-// follow them. The address with which a card takes comments by e-mail is a secret, and is never read.
+// trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions), because an export
+// has only the newest 1,000. Each board is a project, and comments are actions. Cards are made when their board ends, because lists and
+// labels may follow them. The address to which a card takes comments by e-mail is a secret, and is never read.
 func trello() *api { return described(trelloText, trelloHooks) }
 
-// boards holds what files say of cards beside the cards.
+// boards holds the cards of all boards, and the records beside them that complete the cards.
 type boards struct {
 	all      []*board
 	cards    map[string]*card            // by ID
 	parts    map[string]records.Value    // lists, labels and custom fields, by ID
 	tasks    map[string][]records.Value  // checklists, by the ID of the card
-	bearers  map[string][]*convert.Issue // of lists and labels, by the ID of these
+	bearers  map[string][]*convert.Issue // issues by the ID of their list or label
 	said     map[string]bool             // IDs of actions
 	creators map[string]string           // by the ID of the card
 	changes  map[string]int              // by the ID of the card
@@ -50,13 +52,14 @@ type board struct {
 	actions       int
 }
 
-// card is a card that waits for the end of its board. left says what it is if it becomes no item, such as a template.
+// card is a card that waits for the end of its board. left is the reason why it becomes no item, such as template.
 type card struct {
 	record              records.Record
 	id, link, key, left string
 	number              int
 }
 
+// trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
 	b := &boards{
 		all: []*board{{}}, cards: map[string]*card{}, parts: map[string]records.Value{}, tasks: map[string][]records.Value{},
@@ -136,7 +139,7 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 	return false, nil
 }
 
-// action takes what happened to a card, and reports whether it is no comment. Files overlap.
+// action records an action of a card, and returns false if it is a comment. Actions that another file has too are passed over.
 func (b *boards) action(x *reader, v records.Value) bool {
 	at := x.reads(v)
 	id, of := at("id"), at("data.card.id")
@@ -148,9 +151,9 @@ func (b *boards) action(x *reader, v records.Value) bool {
 	case "commentCard", "copyCommentCard":
 		return false
 	case "createCard", "copyCard", "convertToCardFromCheckItem", "emailCard":
-		b.creators[of] = x.whom(v, []string{"memberCreator", "idMemberCreator"})
+		b.creators[of] = x.firstPerson(v, []string{"memberCreator", "idMemberCreator"})
 		x.bookAll(x.apart.Of(of), v, "creations")
-	default: // what else happened is one matter, whatever it says
+	default: // other actions are only counted
 		b.changes[of]++
 		n := 0
 		v.Leaves("", func(string, string) bool { n++; return true })
@@ -159,8 +162,8 @@ func (b *boards) action(x *reader, v records.Value) bool {
 	return true
 }
 
-// number gives the cards of a board their keys, which are their numbers. A board that was made from a template counts anew: of cards that
-// share a number the oldest has it, the others go by their short links.
+// number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
+// keeps it; the others get their short links.
 func (b *board) number(x *reader) {
 	last, taken, shared := 0, map[int]bool{}, 0
 	for _, c := range b.cards {
@@ -182,7 +185,7 @@ func (b *board) number(x *reader) {
 	}
 }
 
-// issue gives a card what its board says.
+// issue adds the list, the labels and other parts of its board to a card.
 func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 	at, of, c := x.reads(v), b.all[len(b.all)-1], b.cards[i.ID]
 	i.Key, i.Number = c.key, c.number
@@ -198,11 +201,11 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 		}
 	}
 	i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.tasks(i, b.tasks[i.ID]))
-	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // that of its creation
+	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}
 	i.Start, i.Due = x.moment(i, at("start")), x.moment(i, at("due"))
-	for n := range i.Fields { // the position, by which cards are ordered within their list
+	for n := range i.Fields { // the position of the card in its list
 		i.Fields[n].Noise = true
 	}
 	if at("dueComplete") == "true" {
@@ -230,13 +233,13 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 		}
 		if other == "" || other == i.Key {
 			i.Pages = append(i.Pages, page)
-		} else { // named from one of the two, so that cards that point to each other have one relation
+		} else { // begins at one of the two cards, so that two cards that link to each other have one relation
 			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < i.Key})
 		}
 	}
 }
 
-// label returns a label of a board. One without a name is known by its colour, and so are those that share a name.
+// label returns a label of a board. If it has no name, or shares it with another label, its name includes the colour.
 func (b *boards) label(x *reader, of *board, id string) convert.Label {
 	name := func(id string) string { return strings.TrimSpace(x.reads(b.parts[id])("name")) }
 	colour := x.reads(b.parts[id])("color")
@@ -252,7 +255,7 @@ func (b *boards) label(x *reader, of *board, id string) convert.Label {
 	return l
 }
 
-// moment returns the calendar day of a moment.
+// moment returns the calendar day of a time, and counts the time of day as a loss.
 func (x *reader) moment(i *convert.Issue, text string) string {
 	at := moment(i, text)
 	if at.IsZero() {
@@ -290,7 +293,7 @@ func (x *reader) tasks(i *convert.Issue, lists []records.Value) string {
 	return b.String()
 }
 
-// rank returns the group of states that the words in a name tell of: the last one in the order of groups counts.
+// rank returns the group of states that the words in a name stand for. If there are several, the last in the order of groups wins.
 func (x *reader) rank(name string) (group string) {
 	order := []string{"", "unstarted", "backlog", "started", "completed", "cancelled"}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
@@ -301,7 +304,8 @@ func (x *reader) rank(name string) (group string) {
 	return group
 }
 
-// finish notes what boards lack, and books the names of lists and labels with a card that has them. Of those that no card has nothing is left.
+// finish adds remarks on left-out cards and missing comments. It books the name of each list and label with one of its cards, or with the
+// export.
 func (b *boards) finish(x *reader) {
 	for _, of := range b.all {
 		left, missing := map[string]int{}, 0

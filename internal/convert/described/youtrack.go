@@ -12,13 +12,16 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
+// youtrackText is the description of YouTrack.
+//
 //go:embed youtrack.txt
 var youtrackText string
 
-// youtrack describes what /api/issues answers, with the fields that are asked for. Each field of an issue is a custom one, as each project has
-// its own; those that every project begins with are known by their names.
+// youtrack describes the answers of /api/issues with the fields that were asked for. Each field of an issue is a custom field, because
+// projects define their own; default fields are known by their names.
 func youtrack() *api { return described(youtrackText, youtrackHooks) }
 
+// youtrackHooks returns the hooks for YouTrack.
 func youtrackHooks() hooks {
 	return hooks{
 		issue: func(x *reader, i *convert.Issue, v records.Value) {
@@ -41,7 +44,7 @@ func youtrackHooks() hooks {
 			n, err := strconv.ParseInt(strings.Join(texts, " "), 10, 64)
 			switch {
 			case err != nil:
-			case strings.Contains(kind, "Period"): // of which only the minutes may be asked for
+			case strings.Contains(kind, "Period"): // the user may have asked only for the minutes
 				texts[0] = dates.Duration(int(n) * 60)
 			case x.text(v, []string{"projectCustomField.field.fieldType.id"}) == "date and time":
 				texts[0] = cmp.Or(dates.Minute(milli(n)), texts[0])
@@ -52,7 +55,7 @@ func youtrackHooks() hooks {
 	}
 }
 
-// milli returns a time in milliseconds.
+// milli returns a time from milliseconds, or the zero time if the number is 0 or the year is not valid.
 func milli(n int64) time.Time {
 	at := time.UnixMilli(n).UTC()
 	if n == 0 || !dates.Valid(at) {

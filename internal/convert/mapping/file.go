@@ -16,15 +16,16 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Open is the value of what somebody has to decide.
+// Open is the value of an entry that somebody has to decide.
 const Open = "?"
 
-// Rest is the name whose entry answers for all names that are open, or are not there.
+// Rest is the name whose entry answers for all names that are open or have no entry.
 const Rest = "*"
 
-// Marker is how a mapping file begins, so that it is no manifest although it lies beside them.
+// Marker is the beginning of a mapping file. It tells the file from the manifests in the same folder.
 const Marker = "# planform mapping"
 
+// introduction is the comment at the beginning of a new mapping file.
 const introduction = Marker + `: what becomes of the export's people, states and other names.
 # Edit it and run planform convert again: what you write is kept, only new names are added.
 # A ? is an open question. "# guessed" marks what convert filled in.`
@@ -39,7 +40,7 @@ type File struct {
 	names    map[*yaml.Node]map[string]bool // of sections, folded
 }
 
-// Parse reads a mapping file; no data is a new one.
+// Parse reads a mapping file; no data is a new file.
 func Parse(name string, data []byte) (*File, diag.List) {
 	f := &File{name: name, data: data, root: &yaml.Node{Kind: yaml.MappingNode}, names: map[*yaml.Node]map[string]bool{}}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -74,7 +75,7 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	return f, findings
 }
 
-// Bytes is the file with what was added; as it was read, if that is nothing.
+// Bytes returns the text of the file with the added entries, or the text as read if nothing was added.
 func (f *File) Bytes() ([]byte, error) {
 	if !f.changed {
 		return f.data, nil
@@ -92,7 +93,8 @@ func (f *File) Bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Set adds a setting at the top, unless it is there. Its value is a text, a number, a bool, a []string, or a mapping of these on one line.
+// Set adds a setting at the top level, unless the file has it. Its value is a text, a number, a bool, a []string, or a mapping of these on
+// one line.
 func (f *File) Set(key string, value any, comment string) {
 	if child(f.root, key) == nil {
 		f.changed = true
@@ -100,7 +102,7 @@ func (f *File) Set(key string, value any, comment string) {
 	}
 }
 
-// Add adds an entry to a section, unless it is there, be it in another spelling.
+// Add adds an entry to a section, unless the section has it in any spelling.
 func (f *File) Add(section, key string, value any, comment string) {
 	s := child(f.root, section)
 	if s == nil {
@@ -111,7 +113,7 @@ func (f *File) Add(section, key string, value any, comment string) {
 		*s = yaml.Node{Kind: yaml.MappingNode, HeadComment: s.HeadComment, LineComment: s.LineComment, FootComment: s.FootComment}
 	}
 	if s.Kind != yaml.MappingNode {
-		return // which is reported as a mistake
+		return // decoding reports this mistake
 	}
 	names := f.names[s]
 	if names == nil {
@@ -135,6 +137,7 @@ func isOpen(value any) bool {
 	return !ok && value == Open || slices.ContainsFunc(pairs, func(e manifest.Entry) bool { return isOpen(e.Value) })
 }
 
+// put adds a key with a value and a comment to a mapping.
 func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
 	comment = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -150,6 +153,7 @@ func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
 	to.Content = append(to.Content, scalar(key), value)
 }
 
+// child returns the value of a key, or nil.
 func child(of *yaml.Node, key string) *yaml.Node {
 	for name, value := range yamltext.Pairs(of.Content) {
 		if name.Value == key {
@@ -159,6 +163,7 @@ func child(of *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// scalar returns a text as a node of YAML.
 func scalar(text string) *yaml.Node {
 	n := new(yaml.Node)
 	n.SetString(text)
@@ -169,6 +174,7 @@ func scalar(text string) *yaml.Node {
 	return n
 }
 
+// node returns a value as a node of YAML.
 func node(value any) *yaml.Node {
 	n := &yaml.Node{}
 	switch v := value.(type) {
@@ -190,17 +196,18 @@ func node(value any) *yaml.Node {
 	return n
 }
 
-// Fold is a name without case and blanks, as names are compared.
+// Fold returns a name in lower case without blanks. Names with equal folds are one name.
 func Fold(name string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(name, unicode.IsSpace), ""))
 }
 
-// Names are what the mapping says of names of the source. Nil is nothing of none.
+// Names holds the entries of a section by names of the source. A nil Names is empty.
 type Names[T any] struct {
 	exact  map[string]T
-	folded map[string]string // names by how they are folded: of several, the first in the order of letters
+	folded map[string]string // names by their folds; of several names, the first in the order of letters
 }
 
+// set adds the entry of a name.
 func (n *Names[T]) set(name string, value T) {
 	if n.exact == nil {
 		n.exact, n.folded = map[string]T{}, map[string]string{}
@@ -211,12 +218,12 @@ func (n *Names[T]) set(name string, value T) {
 	}
 }
 
-// Named are the names of which something is true.
+// Named returns the sorted names whose entry meets a condition.
 func (n *Names[T]) Named(is func(T) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.exact)), func(name string) bool { return !is(n.exact[name]) })
 }
 
-// Find looks a name up: as it is written, then without case and blanks, then as one of the rest.
+// Find returns the entry of a name: as the name is written, then without case and blanks, then the entry of the rest.
 func (n *Names[T]) Find(name string) (value T, ok bool) {
 	if value, ok = n.Own(name); ok || n == nil || name == "" {
 		return value, ok
@@ -225,7 +232,7 @@ func (n *Names[T]) Find(name string) (value T, ok bool) {
 	return value, ok
 }
 
-// Own looks up what is said of a name itself.
+// Own returns the entry of a name, without the entry of the rest.
 func (n *Names[T]) Own(name string) (value T, ok bool) {
 	if n == nil {
 		return value, false
@@ -240,7 +247,7 @@ func (n *Names[T]) Own(name string) (value T, ok bool) {
 	return value, ok
 }
 
-// drop forgets a name.
+// drop removes the entry of a name.
 func (n *Names[T]) drop(name string) {
 	delete(n.exact, name)
 	if n.folded[Fold(name)] == name {

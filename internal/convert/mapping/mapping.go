@@ -15,14 +15,14 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Mapping is what a mapping file says.
+// Mapping is the content of a mapping file.
 type Mapping struct {
 	Source        Source
 	Columns       Names[Column] // of tables, by their name
 	Workspace     string
 	Projects      Names[Project]
 	People        Names[Person]
-	UnknownPeople string // text, fail, or the e-mail address of who takes their items
+	UnknownPeople string // text, fail, or the e-mail address of the person who gets their items
 	States        Names[State]
 	Priorities    Names[string]
 	Types         Names[Type]
@@ -39,40 +39,40 @@ type Mapping struct {
 	Comments      Comments
 	Attachments   Attachments
 	History       History
-	Summary       string         // off, short or full: a comment of what Plane has no place for
+	Summary       string         // off, short or full: a comment with the data that Plane has no place for
 	Allow         map[string]int // -1 = all
 	Questions     []Question
 }
 
-// Allows reports whether so many of a kind are agreed.
+// Allows reports whether n losses or additional objects of a kind are allowed.
 func (m *Mapping) Allows(kind string, n int) bool {
 	allowed, ok := m.Allow[kind]
 	return ok && (allowed < 0 || n <= allowed)
 }
 
-// Custom says which custom field of Plane a field becomes.
+// Custom is the custom field of Plane that a field becomes.
 type Custom struct {
 	Name string
 	Type string // one of [FieldTypes]; "" = as the values are
 }
 
-// FieldTypes are the types of custom fields that values of a source can have.
+// FieldTypes returns the types that a custom field for values of a source can have.
 func FieldTypes() []string {
 	return []string{"text", "option", "decimal", "datetime", "boolean", "url", "email"}
 }
 
-// Source says how the export is to be read.
+// Source holds the settings for reading the export.
 type Source struct {
 	Site, Timezone, Dates string
 }
 
-// Column says what a column of a table holds.
+// Column is the meaning of a column in a table.
 type Column struct {
 	Field string // one of [ColumnFields]; "" = not decided
 	Split string // separates the values of a list; "" = found out
 }
 
-// ColumnFields are what a column can hold: the fields of an item by their names in manifests, and what only a source has.
+// ColumnFields returns the fields that a column can hold: fields of an item by their names in manifests, and fields that only a source has.
 func ColumnFields() []string {
 	return []string{
 		"text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components",
@@ -83,13 +83,13 @@ func ColumnFields() []string {
 	}
 }
 
-// Project says what a project becomes.
+// Project is the project of Plane that a project of the source becomes.
 type Project struct {
 	Skip                  bool
 	Key, Identifier, Name string
 }
 
-// Person says who somebody of the source is.
+// Person is the account in Plane for a person of the source, and the use of the person's name.
 type Person struct {
 	Email     string // "" = not assigned, named in texts
 	As        string // the name in texts; "" = the source's
@@ -98,37 +98,37 @@ type Person struct {
 	Anonymous bool
 }
 
-// State says what a state becomes.
+// State is the state of Plane that a state of the source becomes.
 type State struct {
 	Name, Group string
 	Unless      []string // resolutions with which it becomes Else
 	Else        string
 }
 
-// Type says what a type becomes.
+// Type is the work item type of Plane that a type of the source becomes.
 type Type struct {
 	Name string
 	Epic bool
 	Skip bool
 }
 
-// Text says how texts are read and written.
+// Text holds the settings for texts.
 type Text struct {
 	NoLinks bool // to the issues that they name
 	Plain   bool // they have no markup, where the format does not tell
 }
 
-// Labels says what becomes of labels.
+// Labels holds the settings for labels.
 type Labels struct {
 	Rename    map[string]string
 	Skip, Add []string
 	Fold      bool // names that differ by case are one
 }
 
-// Versions says what becomes of versions.
+// Versions holds the settings for versions: the use of fix versions and affected versions, and a prefix of their names.
 type Versions struct{ Fix, Affects, Prefix string }
 
-// Comments says how comments are written.
+// Comments holds the settings for comments.
 type Comments struct {
 	Skip   bool
 	Header string // with {author} and {date}; "" = none
@@ -137,41 +137,41 @@ type Comments struct {
 // DefaultHeader is the header that planform itself gives a comment with an author and a time.
 const DefaultHeader = "**{author}** · {date}"
 
-// History says what tells where an item comes from.
+// History holds the settings for the origin of an item: its author and dates, and the link to its old address.
 type History struct {
 	Dates string // text or full
 	Link  string // to the old address: text, link or none; "" = not said
 }
 
-// Attachments says what becomes of attached files.
+// Attachments holds the settings for attached files.
 type Attachments struct {
 	Skip   bool   // neither uploaded nor linked to
 	Folder string // where the files lie, below the manifests
 }
 
-// Question is what is open.
+// Question is an open entry of the file.
 type Question struct {
 	Section, Name string
 	Position      diag.Position
 }
 
-// Groups are the groups of states.
+// Groups returns the groups of states.
 func Groups() []string { return []string{"backlog", "unstarted", "started", "completed", "cancelled"} }
 
-// Priorities are what an item can have.
+// Priorities returns the priorities that an item can have.
 func Priorities() []string { return []string{"urgent", "high", "medium", "low", "none"} }
 
-// LinkKinds are the relations that a link can become.
+// LinkKinds returns the relations that a link can become.
 func LinkKinds() []string { return []string{"blocks", "duplicate", "relates_to", "skip"} }
 
-// Link says what becomes of links of a type.
+// Link is the relation that links of a type become.
 type Link struct {
 	Kind string // of LinkKinds; "" = a custom relation
-	// Name is that of a custom relation, Outward and Inward are what the items are to each other, from the one where it begins and from the other.
+	// Name is the name of a custom relation. Outward is its text on the item where the relation begins, Inward its text on the other item.
 	Name, Outward, Inward string
 }
 
-// Mapping decodes the file. agreeable are the words of allow.
+// Mapping decodes the file. agreeable are the kinds of losses and additions that the section allow accepts.
 func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"}, Summary: "off",
@@ -184,7 +184,7 @@ func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	return m, d.findings
 }
 
-// root is the whole file.
+// root returns the setting of the whole file.
 func (d *decoder) root(agreeable []string) setting {
 	m, ignored := d.m, new(string)
 	return d.fields(table{
@@ -240,24 +240,28 @@ func (d *decoder) root(agreeable []string) setting {
 	})
 }
 
+// decoder fills in a mapping, and collects mistakes in the file.
 type decoder struct {
 	file     string
 	m        *Mapping
 	findings diag.List
 
 	keyColumn string
-	open      []func() // forget the entries of a section that are questions
+	open      []func() // functions that remove the open entries of a section
 }
 
+// at returns the position of a node.
 func (d *decoder) at(n *yaml.Node) diag.Position {
 	return diag.Position{File: d.file, Line: n.Line, Column: n.Column}
 }
 
+// wrong adds a mistake with a hint.
 func (d *decoder) wrong(n *yaml.Node, hint, format string, args ...any) {
 	d.findings.Errorf(d.at(n), "mapping", format, args...)
 	d.findings[len(d.findings)-1].Hint = hint
 }
 
+// zone reads a time zone.
 func (d *decoder) zone(n *yaml.Node) string {
 	text := d.readText(n)
 	if _, err := time.LoadLocation(text); err != nil || text == "" {
@@ -267,7 +271,8 @@ func (d *decoder) zone(n *yaml.Node) string {
 	return text
 }
 
-// folder is a folder below that of the manifests, which may name no files elsewhere.
+// folder reads the path of a folder below the folder of the manifests. Other paths are mistakes, because a manifest cannot name files
+// elsewhere.
 func (d *decoder) folder(n *yaml.Node) string {
 	text := d.readText(n)
 	name := path.Clean(filepath.ToSlash(text))
@@ -278,6 +283,7 @@ func (d *decoder) folder(n *yaml.Node) string {
 	return name
 }
 
+// site reads the address of the tracker, none, or a question.
 func (d *decoder) site(n *yaml.Node) string {
 	text := strings.TrimSuffix(d.readOpen(n, "source", "site"), "/")
 	if text != "" && text != "none" && !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
@@ -292,9 +298,10 @@ var (
 	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
-// IsEmail reports whether the file takes a text as the e-mail address of a person.
+// IsEmail reports whether the file accepts a text as the e-mail address of a person.
 func IsEmail(text string) bool { return email.MatchString(text) }
 
+// column returns the setting of a column: a field, or a field and a separator.
 func (d *decoder) column(name string, c *Column) setting {
 	field := d.wordOrOpen(&c.Field, "columns", name, ColumnFields()...)
 	return either(field, d.fields(table{"field": field, "split": d.text(&c.Split)})).then(func(n *yaml.Node) {
@@ -308,6 +315,7 @@ func (d *decoder) column(name string, c *Column) setting {
 	})
 }
 
+// project returns the setting of a project: skip, or its key, identifier and name.
 func (d *decoder) project(name string, p *Project) setting {
 	skip := setting{object{"enum": []string{"skip"}}, func(n *yaml.Node) {
 		if p.Skip = n.Value == "skip"; !p.Skip {
@@ -335,6 +343,7 @@ func (d *decoder) project(name string, p *Project) setting {
 	return either(skip, written)
 }
 
+// person returns the setting of a person: a word, an e-mail address, or both with a name.
 func (d *decoder) person(id string, p *Person) setting {
 	p.Assign = true
 	word := setting{object{"enum": []string{"text", "bot", "anonymous", Open}}, func(n *yaml.Node) {
@@ -358,7 +367,7 @@ func (d *decoder) person(id string, p *Person) setting {
 	return either(word, d.fields(table{"email": address, "as": d.text(&p.As), "assign": d.boolean(&p.Assign)}), address.schema)
 }
 
-// fallback is what becomes of people without an e-mail address.
+// fallback returns the setting for people without an e-mail address: text, fail, or the address of the person who gets their items.
 func (d *decoder) fallback() setting {
 	word := d.word(&d.m.UnknownPeople, "text", "fail")
 	address := d.matching(&d.m.UnknownPeople, email, "the form ada@example.com")
@@ -371,6 +380,7 @@ func (d *decoder) fallback() setting {
 	}}
 }
 
+// state returns the setting of a state: a name, or a name with a group and an exception.
 func (d *decoder) state(name string, s *State) setting {
 	named := d.textOrOpen(&s.Name, "states", name)
 	written := d.fields(table{
@@ -392,6 +402,7 @@ func (d *decoder) state(name string, s *State) setting {
 	})
 }
 
+// kind returns the setting of a type: a name, skip, or a name and whether items of it are epics.
 func (d *decoder) kind(name string, t *Type) setting {
 	named := d.textOrOpen(&t.Name, "types", name)
 	return either(
@@ -400,7 +411,7 @@ func (d *decoder) kind(name string, t *Type) setting {
 	)
 }
 
-// link is a relation that every workspace has, or a custom one in its own words.
+// link returns the setting of a type of links: a relation that every workspace has, or a custom relation in its own words.
 func (d *decoder) link(name string, l *Link) setting {
 	return either(
 		d.wordOrOpen(&l.Kind, "links", name, LinkKinds()...),
@@ -414,7 +425,7 @@ func (d *decoder) link(name string, l *Link) setting {
 	)
 }
 
-// customFields are what becomes of fields of the source: one word for each, or a custom field.
+// customFields returns the setting of the source's fields: a word for each, or a custom field.
 func (d *decoder) customFields() setting {
 	return d.each(func(name string) setting {
 		var word string
@@ -429,6 +440,7 @@ func (d *decoder) customFields() setting {
 	})
 }
 
+// customField adds a custom field, and checks its name and type.
 func (d *decoder) customField(name string, c Custom, n *yaml.Node) {
 	c.Name = strings.TrimSpace(c.Name)
 	if c.Name == "" || len([]rune(c.Name)) > 255 {
@@ -442,13 +454,13 @@ func (d *decoder) customField(name string, c Custom, n *yaml.Node) {
 	d.m.Custom.set(name, c)
 }
 
-// history is a word for the dates alone, or says of the link, too.
+// history returns the setting of the history: a word for the dates alone, or the dates and the link.
 func (d *decoder) history() setting {
 	dates := d.word(&d.m.History.Dates, "text", "full")
 	return either(dates, d.fields(table{"dates": dates, "link": d.word(&d.m.History.Link, "text", "link", "none")}))
 }
 
-// allow says what is agreed, and how many of each.
+// allow returns the setting of allowed losses: a kind, and a number or all.
 func (d *decoder) allow(agreeable []string) setting {
 	properties := object{}
 	for _, kind := range agreeable {

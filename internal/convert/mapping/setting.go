@@ -14,22 +14,23 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
-// setting is one place of the file: what may stand there, and who reads it.
+// setting is one place of the file: the schema of its values, and the function that reads them.
 type setting struct {
 	schema object // JSON Schema, for editors
 	read   func(*yaml.Node)
 }
 
+// object is an object of JSON Schema.
 type object = map[string]any
 
-// table has the settings of a mapping whose keys are ours.
+// table has the settings of a mapping with fixed keys.
 type table map[string]setting
 
-// anyText is the schema of a text.
+// anyText returns the schema of a text.
 func anyText() object { return object{"type": "string"} }
 
-// Schema is the JSON Schema of a mapping file, for editors. agreeable are the words of allow. It knows the
-// settings and their words; what belongs together, [File.Mapping] checks alone.
+// Schema returns the JSON Schema of a mapping file, for editors. It has the settings and their words; only [File.Mapping] checks rules
+// between settings.
 func Schema(agreeable []string) []byte {
 	root := (&decoder{m: &Mapping{}}).root(agreeable).schema
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -38,7 +39,7 @@ func Schema(agreeable []string) []byte {
 	return append(data, '\n')
 }
 
-// then also does something after the setting was read.
+// then returns a setting that calls a function after it is read.
 func (s setting) then(more func(*yaml.Node)) setting {
 	read := s.read
 	s.read = func(n *yaml.Node) {
@@ -48,7 +49,7 @@ func (s setting) then(more func(*yaml.Node)) setting {
 	return s
 }
 
-// either is a text in one form or a mapping in another. others are the schemas of more forms of the text.
+// either returns a setting that is a scalar in one form, or a mapping in another. others are the schemas of more forms of the scalar.
 func either(short, long setting, others ...object) setting {
 	choices := []any{short.schema}
 	for _, other := range others {
@@ -63,7 +64,7 @@ func either(short, long setting, others ...object) setting {
 	}}
 }
 
-// fields is a mapping whose keys are ours.
+// fields returns a setting that is a mapping with fixed keys.
 func (d *decoder) fields(known table) setting {
 	properties := object{}
 	for name, s := range known {
@@ -84,14 +85,15 @@ func (d *decoder) fields(known table) setting {
 	}}
 }
 
-// each is a mapping whose keys are the source's.
+// each returns a setting that is a mapping whose keys are names of the source.
 func (d *decoder) each(of func(key string) setting) setting {
 	return setting{object{"type": []string{"object", "null"}, "additionalProperties": of("").schema}, func(n *yaml.Node) {
 		d.readEntries(n, func(key string, n *yaml.Node) { of(key).read(n) })
 	}}
 }
 
-// entries is a mapping of names of the source. An entry for the rest answers those that are open.
+// entries returns a setting that is a mapping with entries for names of the source. An entry for the rest removes the open questions of the
+// others.
 func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) setting) setting {
 	return d.each(func(key string) setting {
 		value := new(T)
@@ -114,12 +116,12 @@ func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) sett
 	})
 }
 
-// word is one of some words.
+// word returns a setting for one of several words.
 func (d *decoder) word(to *string, list ...string) setting {
 	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) }}
 }
 
-// wordOrOpen is one of some words, or a question.
+// wordOrOpen returns a setting for one of several words, or a question.
 func (d *decoder) wordOrOpen(to *string, section, name string, list ...string) setting {
 	return setting{object{"enum": append(slices.Clone(list), Open)}, func(n *yaml.Node) {
 		if n.Value == Open {
@@ -130,25 +132,27 @@ func (d *decoder) wordOrOpen(to *string, section, name string, list ...string) s
 	}}
 }
 
-// is says whether a word of some is the one.
+// is returns a setting for one of several words, which stores whether the word is yes.
 func (d *decoder) is(to *bool, yes string, list ...string) setting {
 	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) == yes }}
 }
 
+// boolean returns a setting that is true or false.
 func (d *decoder) boolean(to *bool) setting {
 	return setting{object{"type": "boolean"}, d.is(to, "true", "true", "false").read}
 }
 
+// text returns a setting that is a text.
 func (d *decoder) text(to *string) setting {
 	return setting{anyText(), func(n *yaml.Node) { *to = d.readText(n) }}
 }
 
-// textOrOpen is a text that may be a question; then it is "".
+// textOrOpen returns a setting that is a text, or a question, which is read as "".
 func (d *decoder) textOrOpen(to *string, section, name string) setting {
 	return setting{anyText(), func(n *yaml.Node) { *to = d.readOpen(n, section, name) }}
 }
 
-// matching is a text of a form.
+// matching returns a setting that is a text with a pattern.
 func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) setting {
 	return setting{object{"type": "string", "pattern": pattern.String()}, func(n *yaml.Node) {
 		if *to = d.readText(n); !pattern.MatchString(*to) {
@@ -157,6 +161,7 @@ func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) sett
 	}}
 }
 
+// texts returns a setting that is a list of texts.
 func (d *decoder) texts(to *[]string) setting {
 	return setting{object{"type": "array", "items": anyText()}, func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
@@ -169,7 +174,7 @@ func (d *decoder) texts(to *[]string) setting {
 	}}
 }
 
-// readEntries reads a mapping.
+// readEntries calls a function for each entry of a mapping.
 func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.Node)) {
 	if n.Tag == "!!null" {
 		return
@@ -193,6 +198,7 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 	}
 }
 
+// readText returns a text.
 func (d *decoder) readText(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
 		d.wrong(n, "", "a text is wanted here")
@@ -201,6 +207,7 @@ func (d *decoder) readText(n *yaml.Node) string {
 	return n.Value
 }
 
+// readOpen returns a text, or records a question and returns "".
 func (d *decoder) readOpen(n *yaml.Node, section, name string) string {
 	text := d.readText(n)
 	if text != Open {
@@ -210,6 +217,7 @@ func (d *decoder) readOpen(n *yaml.Node, section, name string) string {
 	return ""
 }
 
+// readWord returns one of several words, in any case of letters.
 func (d *decoder) readWord(n *yaml.Node, list []string) string {
 	text := d.readText(n)
 	for _, word := range list {

@@ -22,22 +22,21 @@ import (
 
 // Record is one object.
 type Record struct {
-	List     string // the list that it is an element of; "" is the top
-	Page     bool   // lists were in it, whose elements came before
+	List     string // the path of the list around the object; "" = the top of the file
+	Page     bool   // the object had lists, whose elements were read before
 	Position diag.Position
 
 	data json.RawMessage
 }
 
-// maxRecord is how long a record may be, with its texts.
+// maxRecord is the largest size of a record in bytes.
 const maxRecord = 64 << 20
 
-// maxArrays is how deep arrays at the top may lie within another.
+// maxArrays is the largest depth of arrays at the top of a file.
 const maxArrays = 100
 
-// Read hands out the records of a file. Elements of the lists come as they are read, and what else stands in the object that has
-// them follows as a record without these. A list within objects is named by the way to it, such as data.issues.nodes, in which a star
-// stands for any name. An object in place of a list is its one element.
+// Read calls each for the records of a file. lists are paths of lists within objects, such as data.issues.nodes, with a star for any name:
+// their elements are records, before the record with the rest of the object. An object in place of a list is a list of one element.
 func Read(ctx context.Context, in io.Reader, name string, lists []string, each func(Record) error) error {
 	p := &place{in: in}
 	r := &reader{name: name, place: p, d: json.NewDecoder(p), each: each, lists: map[string]bool{}, ways: map[string]bool{}}
@@ -52,18 +51,18 @@ func Read(ctx context.Context, in io.Reader, name string, lists []string, each f
 	return r.top(ctx)
 }
 
-// Begin reports whether a text begins as records do.
+// Begin reports whether a text begins like JSON with records.
 func Begin(head []byte) bool {
 	head = bytes.TrimSpace(head)
 	return len(head) > 0 && (head[0] == '[' || head[0] == '{')
 }
 
-// Name reports whether records begin in a text, and have all these names.
+// Name reports whether a text begins like records, and holds all these names.
 func Name(head []byte, names ...string) bool {
 	return Begin(head) && !slices.ContainsFunc(names, func(name string) bool { return !bytes.Contains(head, []byte(`"`+name+`"`)) })
 }
 
-// Decode reads a record into a value. of says what it is to be, such as "issue of GitHub".
+// Decode reads a record into a value. of names the expected record in errors, such as "issue of GitHub".
 func (r Record) Decode(v any, of string) error {
 	err := json.Unmarshal(r.data, v)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -82,7 +81,7 @@ func (r Record) With(data json.RawMessage) Record {
 	return r
 }
 
-// Elements are the objects of a list of a record, as records of their own.
+// Elements returns the objects in a list of a record as records.
 func (r Record) Elements(name string) []Record {
 	var all map[string]json.RawMessage
 	var list []json.RawMessage
@@ -98,9 +97,8 @@ func (r Record) Elements(name string) []Record {
 	return elements
 }
 
-// Values are what a record holds, by names such as user.login: texts, numbers, true and false, but for what is empty. Elements of a
-// list have the name of the list. All begin with the prefix. Where whole reports that a name stands for all that is in it, an object
-// there is one value, as JSON.
+// Values yields the texts, numbers and booleans in a record that are not empty, by names with the prefix, such as user.login. Elements of a
+// list have the name of the list; if whole reports true for an object's name, the object is one value, as JSON.
 func (r Record) Values(prefix string, whole func(name string) bool) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		prefix := strings.TrimSuffix(prefix, ".")
@@ -108,6 +106,7 @@ func (r Record) Values(prefix string, whole func(name string) bool) iter.Seq2[st
 	}
 }
 
+// reader splits one file into records.
 type reader struct {
 	name  string
 	place *place
@@ -117,7 +116,7 @@ type reader struct {
 	each  func(Record) error
 }
 
-// top reads what stands at the top: values, and arrays of values.
+// top reads the objects at the top of a file, and in arrays there.
 func (r *reader) top(ctx context.Context) error {
 	for open := 0; ; {
 		if err := ctx.Err(); err != nil {
@@ -148,7 +147,7 @@ func (r *reader) top(ctx context.Context) error {
 	}
 }
 
-// object reads a record whose brace was read.
+// object reads a record after its opening brace.
 func (r *reader) object(ctx context.Context) error {
 	at := r.at(r.d.InputOffset() - 1)
 	rest, page, err := r.members(ctx, "", at)
@@ -158,7 +157,8 @@ func (r *reader) object(ctx context.Context) error {
 	return r.each(Record{Position: at, Page: page, data: append(rest, '}')})
 }
 
-// members reads what is in an object: its lists, and the rest, whose last brace is left out. within is the way to the object.
+// members reads an object after its opening brace, and the records in its lists. It returns the other members without the closing brace;
+// within is the path of the object.
 func (r *reader) members(ctx context.Context, within string, at diag.Position) (rest []byte, page bool, err error) {
 	rest = []byte{'{'}
 	for r.d.More() {
@@ -199,7 +199,8 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 	return rest, page, r.explain(err)
 }
 
-// list reads the elements of a list, which may be null as they may, or goes on to the lists of an object, of which it gives what is left.
+// list reads the elements of a list as records; the list and its elements may be null. If the path leads to an object that holds lists, it
+// reads these, and returns the other members.
 func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, err error) {
 	token, err := r.token()
 	switch {
@@ -229,7 +230,7 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 			return nil, err
 		}
 		at := r.at(r.d.InputOffset() - int64(len(value)))
-		if string(value) == "null" { // in place of what may not be read, or was deleted
+		if string(value) == "null" { // stands for a deleted or unreadable object
 			continue
 		}
 		if value[0] != '{' {
@@ -243,6 +244,7 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 	return nil, r.explain(err)
 }
 
+// token reads a token, and corrects the offset of a syntax error.
 func (r *reader) token() (json.Token, error) {
 	r.place.limit = r.d.InputOffset() + maxRecord
 	token, err := r.d.Token()
@@ -252,6 +254,7 @@ func (r *reader) token() (json.Token, error) {
 	return token, err
 }
 
+// value reads a value of at most maxRecord bytes.
 func (r *reader) value() (value json.RawMessage, err error) {
 	start := r.d.InputOffset()
 	r.place.limit = start + maxRecord
@@ -263,15 +266,18 @@ func (r *reader) value() (value json.RawMessage, err error) {
 	return value, nil
 }
 
+// at returns the position of an offset.
 func (r *reader) at(offset int64) diag.Position {
 	return diag.Position{File: r.name, Line: r.place.line(offset)}
 }
 
+// tooLong returns the error for a value that exceeds maxRecord.
 func tooLong(at diag.Position) error {
 	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at),
 		"no tracker has such an item: see what stands there")
 }
 
+// explain adds a position and a hint to an error of the decoder.
 func (r *reader) explain(err error) error {
 	bad, ok := errors.AsType[*json.SyntaxError](err)
 	switch {
@@ -289,17 +295,19 @@ func (r *reader) explain(err error) error {
 	return err
 }
 
+// errTooLong is the error of place.Read if a value exceeds maxRecord.
 var errTooLong = errors.New("too long")
 
-// place finds lines by offsets in a text that a decoder reads ahead. They are asked for in ascending order.
+// place counts the lines of a text that a decoder reads ahead. Callers must ask for lines in ascending order of offsets.
 type place struct {
 	in     io.Reader
-	ends   []int64 // of lines, from the last one that was asked for
-	before int     // lines before these
+	ends   []int64 // ends of lines, from the last line that a caller asked for
+	before int     // number of lines before ends
 	total  int64
-	limit  int64 // where a value has to end
+	limit  int64 // largest offset at which the current value may end
 }
 
+// Read reads the text up to the limit, and records the ends of lines.
 func (p *place) Read(b []byte) (int, error) {
 	if p.total > p.limit {
 		return 0, errTooLong
@@ -317,6 +325,7 @@ func (p *place) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// line returns the number of the line at an offset.
 func (p *place) line(offset int64) int {
 	n := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] >= offset })
 	p.ends, p.before = p.ends[n:], p.before+n

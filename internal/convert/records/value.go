@@ -17,7 +17,7 @@ type Value struct {
 // Tree returns the record as a value, with its parts in their order.
 func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
 
-// Parse reads a text as one value. ok is false if it is no JSON.
+// Parse reads a text as one value. ok is false if the text is no JSON.
 func Parse(text string) (v Value, ok bool) {
 	if ok = json.Valid([]byte(text)); ok {
 		v = decode([]byte(text), "", func(string) bool { return false })
@@ -25,27 +25,28 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok
 }
 
-// First returns the first object in the beginning of a text, as far as it is there.
+// First returns the first object in the beginning of a text, which may be cut.
 func First(head []byte) Value {
 	return decode(head[max(0, bytes.IndexByte(head, '{')):], "", func(string) bool { return false })
 }
 
-// maxDepth limits how deep values are told apart: below it there is one value.
+// maxDepth is the depth below which a value is kept as one text.
 const maxDepth = 64
 
-// decode reads a value that was decoded before, or its beginning. What a name stands for whole is a text, if it is an object.
+// decode reads valid JSON, or the beginning of it. An object becomes one text if whole reports true for its path.
 func decode(data []byte, path string, whole func(path string) bool) Value {
 	v, _, _ := next(decoder(data), path, "", 0, whole)
 	return v
 }
 
+// decoder returns a decoder that keeps numbers as text.
 func decoder(data []byte) *json.Decoder {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	return d
 }
 
-// next reads the next value, as far as it is there, and reports whether it is not null.
+// next reads the next value, which may be cut, and reports whether it is not null.
 func next(d *json.Decoder, path, name string, depth int, whole func(path string) bool) (v Value, ok bool, err error) {
 	v.Name = name
 	if depth > 0 && whole(path) || depth == maxDepth {
@@ -101,13 +102,13 @@ func (v Value) Visit(path string, each func(Value)) {
 	}
 }
 
-// Has reports whether something lies at a path.
+// Has reports whether there is a value at a path.
 func (v Value) Has(path string) (has bool) {
 	v.Visit(path, func(Value) { has = true })
 	return has
 }
 
-// At returns what lies at a path: of a list its elements.
+// At returns the values at a path, and the elements instead of a list.
 func (v Value) At(path string) (all []Value) {
 	var add func(Value)
 	add = func(one Value) {
@@ -124,7 +125,7 @@ func (v Value) At(path string) (all []Value) {
 	return all
 }
 
-// Leaves visits the texts in a value that are not blank, by the paths to them.
+// Leaves calls a function for each text in a value that is not blank, with its path.
 func (v Value) Leaves(path string, yield func(path, text string) bool) bool {
 	if !v.List && !v.Object {
 		return strings.TrimSpace(v.Text) == "" || yield(path, v.Text)

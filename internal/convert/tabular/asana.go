@@ -6,7 +6,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// asana is the CSV of a project. Parents and dependencies are titles; a section is a state.
+// asana returns the layout of a project's CSV. Parents and dependencies are titles; a section is a state.
 func asana() *Layout {
 	return &Layout{
 		Name: "asana", Tracker: "Asana", How: "in Asana: the arrow beside the project's name, Export/Print, CSV",

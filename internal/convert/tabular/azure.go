@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// azure is the CSV of a query in Azure DevOps. In that of a tree, the column of the title is the depth.
+// azure returns the layout of the CSV of a query in Azure DevOps. The CSV of a tree has a title column for each depth.
 func azure() *Layout {
 	const deepest = 10
 	return &Layout{

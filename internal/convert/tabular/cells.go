@@ -32,7 +32,7 @@ var (
 	exponent = regexp.MustCompile(`^\d+(?:[.,]\d+)?[eE]\+?\d+$`)
 )
 
-// clean is the value of a cell.
+// clean returns the value of a cell, without blanks around it, without a guard against formulas, and "" for a text that means empty.
 func (c *Cells) clean(text string) string {
 	text = strings.TrimSpace(text)
 	if c.e.Guarded {
@@ -44,7 +44,7 @@ func (c *Cells) clean(text string) string {
 	return text
 }
 
-// values are what the row holds, by the names of columns.
+// values calls a function for each value of the row with the name of its column, except zeros in columns that are kept as text.
 func (c *Cells) values(yield func(name, text string) bool) {
 	for i, name := range c.s.header.names {
 		for text := range c.texts([]int{i}) {
@@ -55,19 +55,19 @@ func (c *Cells) values(yield func(name, text string) bool) {
 	}
 }
 
-// empty reports a value that is kept as no text.
+// empty reports whether a value in a column that is kept as text says nothing: zero or false.
 func (e *export) empty(text string) bool { return e.guess == nil && !e.Zeros && zero.MatchString(text) }
 
-// digest tells rows apart by what they hold.
+// digest returns a hash of the values in the row.
 func (c *Cells) digest() uint64 {
 	h := fnv.New64a()
 	for name, text := range c.values {
-		_, _ = io.WriteString(h, name+"\x00"+text+"\x00") // which has no error
+		_, _ = io.WriteString(h, name+"\x00"+text+"\x00") // a hash returns no error
 	}
 	return h.Sum64()
 }
 
-// texts are the texts in some columns that are not empty.
+// texts returns the texts in some columns that are not empty.
 func (c *Cells) texts(columns []int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, i := range columns {
@@ -80,7 +80,7 @@ func (c *Cells) texts(columns []int) iter.Seq[string] {
 	}
 }
 
-// One is the first value that the columns of a field have.
+// One returns the first value in the columns of a field, or "".
 func (c *Cells) One(field string) string {
 	for text := range c.texts(c.s.fields[field]) {
 		return text
@@ -88,7 +88,7 @@ func (c *Cells) One(field string) string {
 	return ""
 }
 
-// All are the values of a field, with the empty ones between.
+// All returns the values of a field, including empty elements of lists.
 func (c *Cells) All(field string) []string {
 	var all []string
 	for _, i := range c.s.fields[field] {
@@ -99,7 +99,7 @@ func (c *Cells) All(field string) []string {
 	return all
 }
 
-// list splits a list. If nothing says by what, line ends and semicolons count before commas.
+// list splits a list. Without a known separator, line ends and semicolons are tried before commas.
 func (c *Cells) list(text, by string) []string {
 	if strings.Contains(text, table.Separator) {
 		by = table.Separator
@@ -120,14 +120,14 @@ func (c *Cells) list(text, by string) []string {
 	return parts
 }
 
-// private reports a row that not everybody may see, or that is no text of people.
+// private reports whether not everybody may see the row, or the row is a note by the tracker itself.
 func (c *Cells) private() bool {
 	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
 		return !slices.Contains([]string{"", "no", "n", "false", "0", "public"}, strings.ToLower(c.clean(c.Cell(i))))
 	})
 }
 
-// Values are the values of a field, each once.
+// Values returns the distinct values of a field that are not empty.
 func (c *Cells) Values(field string) []string {
 	var all []string
 	for _, text := range c.All(field) {
@@ -138,12 +138,12 @@ func (c *Cells) Values(field string) []string {
 	return all
 }
 
-// Text are the values of a column that is kept as a text.
+// Text returns the values of a column that is kept as text.
 func (c *Cells) Text(name string) string {
 	return strings.Join(slices.Collect(c.texts(c.s.places[name])), ", ")
 }
 
-// Column is the value of the column of a name.
+// Column returns the value of the column with a name, or "".
 func (c *Cells) Column(name string) string {
 	for _, i := range c.s.header.places[words.Fold(name)] {
 		if text := c.clean(c.Cell(i)); text != "" {
@@ -153,7 +153,7 @@ func (c *Cells) Column(name string) string {
 	return ""
 }
 
-// Records are the objects of a list: in columns of their own, or as JSON in a cell.
+// Records returns the objects of a list, which stand in columns of their own or as JSON in a cell.
 func (c *Cells) Records(name string) []map[string]string {
 	var all []map[string]string
 	put := func(field, list string) {
@@ -183,7 +183,7 @@ func (c *Cells) Records(name string) []map[string]string {
 	})
 }
 
-// Time reads a time of an issue. One that cannot be read is counted, and left out.
+// Time reads a time of an issue. A text that cannot be read is counted as a loss, and the zero time is returned.
 func (c *Cells) Time(text string, i *convert.Issue) time.Time {
 	at, ok := c.e.dates.Moment(text)
 	if !ok && text != "" {
@@ -192,7 +192,7 @@ func (c *Cells) Time(text string, i *convert.Issue) time.Time {
 	return at
 }
 
-// Date reads a time.
+// Date reads a time, and returns the zero time if the text cannot be read.
 func (c *Cells) Date(text string) time.Time {
 	at, _ := c.e.dates.Moment(text)
 	return at

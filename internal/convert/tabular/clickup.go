@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// clickup is the CSV of a workspace or space. A list becomes a module.
+// clickup returns the layout of the CSV of a workspace or space. A list becomes a module.
 func clickup() *Layout {
 	return &Layout{
 		Name: "clickup", Tracker: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
@@ -46,7 +46,7 @@ func clickup() *Layout {
 	}
 }
 
-// bracketed is a list such as [a, b].
+// bracketed returns the elements of a column with a list such as [a, b].
 func (c *Cells) bracketed(name string) []string {
 	var all []string
 	for _, text := range c.list(strings.Trim(c.Column(name), "[]"), ",") {
@@ -57,9 +57,10 @@ func (c *Cells) bracketed(name string) []string {
 	return all
 }
 
+// gmt matches the offset from GMT at the end of a time.
 var gmt = regexp.MustCompile(`GMT([+-]\d{1,2})(?::?(\d{2}))?$`)
 
-// localDay is the day of a moment where it was entered: its twin tells the zone.
+// localDay returns the day of a time in the zone of the user who entered it, which another column tells.
 func (c *Cells) localDay(name string, i *convert.Issue) string {
 	text := c.Column(name)
 	at := c.Time(text, i)

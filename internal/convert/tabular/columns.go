@@ -30,8 +30,8 @@ type sheet struct {
 	fields map[string][]int
 	split  map[int]string
 	text   []string         // columns that are kept as a text
-	places map[string][]int // of these
-	roles  *convert.Roles   // of columns
+	places map[string][]int // places of text columns by name
+	roles  *convert.Roles   // roles of columns
 }
 
 // open opens a file and finds its columns.
@@ -42,7 +42,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 			_ = s.in.Close()
 		}
 	}()
-	again := func() error { // what was looked at is read once more
+	again := func() error { // opens the file from its beginning
 		if s.in != nil {
 			_ = s.in.Close()
 		}
@@ -74,7 +74,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 			return s, err
 		}
 		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool {
-			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // whose names say nothing to us
+			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // any names will do
 		})
 	}
 	if err != nil && e.foreign != nil {
@@ -96,7 +96,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	return s, nil
 }
 
-// tableRows hands out the rows of CSV.
+// tableRows calls a function for each row of a CSV file.
 func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error {
 	for {
 		row, err := s.Next()
@@ -112,7 +112,7 @@ func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error
 	}
 }
 
-// shaped reads a file that is no table by itself.
+// shaped reads a file that a layout turns into a table.
 func (s *sheet) shaped(shape func(io.Reader, string) (*nameList, []table.Row, error)) error {
 	found, rows, err := shape(s.in, s.name)
 	if err != nil {
@@ -130,14 +130,14 @@ func (s *sheet) shaped(shape func(io.Reader, string) (*nameList, []table.Row, er
 	return nil
 }
 
-// known reports whether a header, read with some separator, is one.
+// known reports whether a line, read with some separator, is a header.
 func (e *export) known(names []string) bool {
 	h := e.english(names)
 	return e.recognised(h) != nil || len(e.guessed(h)) > 1 ||
 		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Own(cell); return ok })
 }
 
-// english is a header in English.
+// english returns a header with its names in English.
 func (e *export) english(names []string) *header {
 	if e.Header != nil {
 		english, err := e.Header(names)
@@ -147,14 +147,14 @@ func (e *export) english(names []string) *header {
 	return newHeader(names)
 }
 
-// guessed is what the columns of a header hold, as far as their names tell.
+// guessed returns the fields of a header's columns that can be guessed by name.
 func (e *export) guessed(h *header) map[string]string {
 	if e.guess != nil {
 		return e.guess(h)
 	}
 	found := map[string]string{}
 	for name, field := range e.Columns {
-		if before, after, part := strings.Cut(name, "*"); part { // any name that begins, or ends, so
+		if before, after, part := strings.Cut(name, "*"); part { // any name with this beginning and end
 			for _, cell := range h.names {
 				if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
 					found[cell] = field
@@ -174,17 +174,17 @@ func (e *export) guessed(h *header) map[string]string {
 	return found
 }
 
-// calls reports whether a header has a name of what an object is, and not its ID alone.
+// calls reports whether a header has a column with the name of an object, and not only with its ID.
 func (h *header) calls(object string) bool {
 	return slices.ContainsFunc([]string{"name", "displayName", "email", "identifier", "number"}, func(name string) bool {
 		return len(h.places[words.Fold(object+"."+name)]) > 0
 	})
 }
 
-// columns finds out what the columns of a file hold.
+// columns finds the fields of a file's columns.
 func (e *export) columns(s *sheet) {
 	guesses := e.guessed(s.header)
-	decided := map[string]bool{} // what somebody decided leaves no room for a guess
+	decided := map[string]bool{} // fields with one value whose column the mapping names
 	for _, cell := range s.Header {
 		if c, ok := e.in.Columns.Own(cell); ok {
 			decided[c.Field] = single[c.Field]
@@ -218,13 +218,13 @@ func (e *export) columns(s *sheet) {
 	}
 }
 
-// place is what a column without a name is called.
+// place returns a name for a column without one.
 func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
-// roles are the roles of the values of fields, as columns.txt says. Other words are roles themselves.
+// roles returns the roles of fields in columns.txt. A field that is not in it is the name of its role.
 var roles = sync.OnceValue(func() map[string]string { return names("roles") }) //nolint:gochecknoglobals // a constant
 
-// RoleOf returns the role of the values of a field. A layout says it of raw ones, such as raw technical.
+// RoleOf returns the role of the values of a field. A layout names the role of a raw field itself, as in raw technical.
 func RoleOf(field string) convert.Role {
 	if role, ok := strings.CutPrefix(field, "raw "); ok {
 		return convert.Role(role)
@@ -232,7 +232,7 @@ func RoleOf(field string) convert.Role {
 	return convert.Role(cmp.Or(roles()[cmp.Or(field, "text")], field)) // such as state
 }
 
-// single are the fields that have one value: one column holds them.
+// single holds the fields that have one value, from one column.
 //
 //nolint:gochecknoglobals // a constant
 var single = map[string]bool{"key": true, "name": true, "description": true, "state": true, "priority": true, "type": true, "project": true}

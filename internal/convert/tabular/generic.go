@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 )
 
-// anyTable is a table of no tracker.
+// anyTable returns the layout of a table of no known tracker.
 func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
@@ -38,7 +38,7 @@ func anyTable(kind string, known []words.Line) *Layout {
 	}
 }
 
-// guess is what columns hold by names that are well known. Of those for a field with one value the first in the list counts.
+// guess returns the fields of columns with well-known names. Of several columns for a field with one value, the first in the list wins.
 func guess(known []words.Line, h *header) map[string]string {
 	found := map[string]string{}
 	for _, column := range known {

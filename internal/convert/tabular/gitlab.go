@@ -12,9 +12,10 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 )
 
+// gitlabAddress matches the address of an issue.
 var gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues|work_items)/[0-9]+$`)
 
-// gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
+// gitlab returns the layout of the CSV that GitLab mails, and of the REST API's answers for issues and for their notes.
 func gitlab() *Layout {
 	understand := GitLab()
 	return &Layout{
@@ -58,7 +59,7 @@ func gitlab() *Layout {
 	}
 }
 
-// GitLab gives an issue the state, type and priority that its words and scoped labels mean.
+// GitLab returns a function that sets the state, type and priority of an issue from GitLab's words and scoped labels.
 func GitLab() func(i *convert.Issue) {
 	words := words.Of("gitlab")
 	return func(i *convert.Issue) {
@@ -82,9 +83,10 @@ func GitLab() func(i *convert.Issue) {
 	}
 }
 
+// gitlabFile matches a link to an uploaded file.
 var gitlabFile = regexp.MustCompile(`\[([^\]\n]*)\]\((/uploads/[0-9a-f]+/([^)\s]+))\)`)
 
-// gitlabFiles gives the files of an issue their whole addresses: texts name them from the project.
+// gitlabFiles adds the files that an issue's texts link to, and makes the links absolute, because texts link from the project.
 func gitlabFiles(i *convert.Issue, project string) {
 	texts := []*string{&i.Text.Body}
 	for n := range i.Comments {

@@ -11,16 +11,16 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// maxNames is how many names records may have together.
+// maxNames is the largest number of names that all records of a file may have together.
 const maxNames = 2000
 
-// nameList are the names of records, in the order in which they occur.
+// nameList holds the names in records, in the order in which they occur.
 type nameList struct {
 	list   []string
 	places map[string]int
 }
 
-// add gives a name its place.
+// add returns the place of a name, and appends the name if it is new.
 func (n *nameList) add(name string) (place int, known bool) {
 	if n.places == nil {
 		n.places = map[string]int{}
@@ -32,8 +32,8 @@ func (n *nameList) add(name string) (place int, known bool) {
 	return place, known
 }
 
-// readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators. page takes
-// what stands beside the lists of a page, whose records came before.
+// readJSON calls each with the values of each record: names of nested values have dots, and lists are texts with separators. It calls page
+// with the values beside the lists of a page, after the records of these.
 func readJSON(
 	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(values *record, line int) error,
 ) error {
@@ -50,11 +50,12 @@ func readJSON(
 	})
 }
 
+// tooMany adds a hint to an error about too many names.
 func tooMany(err error) error {
 	return diag.WithHint(err, "IDs are used as names, probably: write records with the same names")
 }
 
-// jsonHeader reads the names of all records.
+// jsonHeader returns the names in all records.
 func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) (*nameList, error) {
 	n := &nameList{}
 	err := readJSON(ctx, in, name, lists, func(records.Record) {}, func(values *record, line int) error {
@@ -69,7 +70,7 @@ func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) 
 	return n, err
 }
 
-// rows hands out the records as rows of a table.
+// rows calls a function for each record as a row of a table.
 func (n *nameList) rows(
 	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(table.Row) error,
 ) error {
@@ -89,14 +90,14 @@ type record struct {
 	texts []string
 }
 
-// flat returns the values in a value that has a name.
+// flat returns the values within a value that has a name.
 func flat(v records.Value, name string) *record {
 	r := &record{}
 	r.add(v, name)
 	return r
 }
 
-// put adds a text. A name that is in the object twice has a list.
+// put adds a text. If the name is there already, its texts become a list.
 func (r *record) put(name, text string) {
 	i, known := r.nameList.add(name)
 	if known {
@@ -106,7 +107,7 @@ func (r *record) put(name, text string) {
 	r.texts = append(r.texts, text)
 }
 
-// add adds the values in a value. Of a list it makes a list of texts; of a list of objects one for each name, all of one length.
+// add adds the values within a value. A list becomes a list of texts; a list of objects becomes one list for each name, all of one length.
 func (r *record) add(v records.Value, name string) {
 	switch {
 	case v.Object:
@@ -143,7 +144,7 @@ type list struct {
 	separators int
 }
 
-// fill adds separators until there are so many.
+// fill adds separators up to a number.
 func (l *list) fill(until int) {
 	for ; l.separators < until; l.separators++ {
 		l.text.WriteString(table.Separator)

@@ -16,8 +16,8 @@ var (
 	linearUpload  = regexp.MustCompile(`\[([^\]\n]*)\]\((https://uploads\.linear\.app/[^)\s]+)\)`)
 )
 
-// linear is the CSV of a workspace or view, of any year. It does not say which kind a status is: that is told by the dates that most
-// of its issues have.
+// linear returns the layout of the CSV of a workspace or view, of any year. The CSV lacks the group of a status, which is guessed by the
+// dates that most issues of the status have.
 func linear() *Layout {
 	return &Layout{
 		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
@@ -44,13 +44,13 @@ func linear() *Layout {
 			}
 			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
 				for _, to := range c.list(c.Column(l.column), c.e.Lists) {
-					if to != "" { // both sides say what they are related to: it is named from one of them
+					if to != "" { // both issues have the relation: it begins at one of them
 						i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
 					}
 				}
 			}
 			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
-			for n, f := range i.Fields { // the item shows by its state when something happened to it
+			for n, f := range i.Fields { // the item's state tells enough without these dates
 				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
 				i.Fields[n].Noise = slices.Contains(when, f.Name)
 			}
@@ -74,7 +74,7 @@ func linear() *Layout {
 	}
 }
 
-// linearCategory is the group of states that a status belongs to: by its name, or by the dates that most of its issues have.
+// linearCategory returns the group of a status, by its name, or by the dates that most of its issues have.
 func linearCategory(name string, most func(date string) bool) string {
 	switch word := strings.ToLower(name); {
 	case word == "triage":
@@ -89,8 +89,8 @@ func linearCategory(name string, most func(date string) bool) string {
 	return "unstarted"
 }
 
-// midnight is the day that begins next to a moment, and days after: cycles begin, and end, at midnight of the team's time zone,
-// which the export does not tell.
+// midnight returns the day that begins nearest to a time, plus some days. Cycles begin and end at midnight in the team's time zone, which
+// the export does not tell.
 func midnight(at time.Time, days int) string {
 	if at.IsZero() {
 		return ""

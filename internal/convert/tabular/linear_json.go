@@ -10,10 +10,11 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 )
 
+// linearIdentifier matches the key of an issue in JSON.
 var linearIdentifier = regexp.MustCompile(`"identifier"\s*:\s*"[A-Za-z0-9_]+-[0-9]{1,9}"`)
 
-// linearJSON is what Linear's API answers for issues, or a list of these. It has what the CSV lacks: comments, relations, and the kinds
-// of states.
+// linearJSON returns the layout of the answers of Linear's API for issues. Unlike the CSV, they have comments, relations, and the groups of
+// states.
 func linearJSON() *Layout {
 	return &Layout{
 		Name: "linear-json", Tracker: "Linear",
@@ -83,7 +84,7 @@ func linearJSON() *Layout {
 	}
 }
 
-// linearIDs takes the IDs of what an issue has no name of: what the SDK of Linear writes has no other.
+// linearIDs uses IDs in place of missing names, because exports by Linear's SDK have only IDs.
 func linearIDs(c *Cells, i *convert.Issue) {
 	id := func(of string) string { return c.Column(of + ".id") }
 	if i.State.Name == "" && id("state") != "" {
@@ -108,12 +109,12 @@ func linearIDs(c *Cells, i *convert.Issue) {
 	}
 }
 
-// linearLists are where an answer may have its issues.
+// linearLists returns the paths at which an answer may have its issues.
 func linearLists() []string {
 	return []string{"data.issues.nodes", "data.team.issues.nodes", "data.project.issues.nodes", "issues.nodes", "nodes"}
 }
 
-// linearUploads are the files of Linear that a text names.
+// linearUploads returns the files of Linear that a text links to.
 func linearUploads(text string) []convert.Attachment {
 	var files []convert.Attachment
 	for _, m := range linearUpload.FindAllStringSubmatch(text, -1) {

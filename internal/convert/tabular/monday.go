@@ -15,8 +15,8 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// monday is the spreadsheet of a board: its title, and for each group its name, a header and the items; below an item, a header for its
-// subitems and these. Another sheet has the updates, which are comments.
+// monday returns the layout of a board's spreadsheet: its title, and for each group a name, a header, and items with their subitems below.
+// Another sheet has the updates, which are comments.
 func monday() *Layout {
 	return &Layout{
 		Name: "monday", Tracker: "monday.com", How: "in monday.com: the menu of the board, Export board to Excel",
@@ -53,7 +53,7 @@ func monday() *Layout {
 	}
 }
 
-// Columns of keys: of a board that shows IDs, of one that does not, and of updates; and that of the files of updates.
+// Columns that hold keys: on a board with IDs, on a board without, and in updates. mondayFiles is the column of files in updates.
 const (
 	mondayID  = "Item ID"
 	mondayKey = "Name as key"
@@ -62,6 +62,7 @@ const (
 	mondayFiles = "Asset IDs"
 )
 
+// mondayKind is the kind of a sheet.
 type mondayKind int
 
 const (
@@ -69,7 +70,7 @@ const (
 	mondayUpdates
 )
 
-// mondayShape tells a board and its updates from other tables by the first rows, and gives the header.
+// mondayShape recognises a board or its updates by the first rows, and returns the header. The kind is 0 for other tables.
 func mondayShape(head []byte) (mondayKind, []string) {
 	r := mondayRows(strings.NewReader(string(head)))
 	alone := 0 // rows of one cell
@@ -94,13 +95,14 @@ func mondayShape(head []byte) (mondayKind, []string) {
 	return 0, nil
 }
 
+// mondayRows returns a reader of CSV with rows of any length.
 func mondayRows(in io.Reader) *csv.Reader {
 	r := csv.NewReader(in)
 	r.FieldsPerRecord = -1
 	return r
 }
 
-// mondayTable makes a table of a sheet. Its columns are those of items and subitems, with the board, the group and the parent.
+// mondayTable reads a sheet as a table of items and subitems, with columns for the board, the group and the parent.
 func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	place := func(line int) int { return line }
 	if sheet, ok := in.(interface{ Row(line int) int }); ok {
@@ -140,15 +142,16 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	return &m.names, rows, nil
 }
 
+// isMondayID reports whether a column holds IDs of items.
 func isMondayID(name string) bool { return strings.HasPrefix(words.Fold(name), "itemid") }
 
-// mondayItem is a row that is an item.
+// mondayItem is a row of the table: an item or an update, by the names of columns.
 type mondayItem struct {
 	line  int
 	texts map[string]string
 }
 
-// mondaySheet is a sheet that is being read.
+// mondaySheet is the state of reading a sheet.
 type mondaySheet struct {
 	kind      mondayKind
 	header    []string
@@ -157,9 +160,9 @@ type mondaySheet struct {
 	rows      []mondayItem
 	keys      map[string]int
 	board     string
-	about     string // what the sheet says of it
+	about     string // description of the board
 	of        string // the group
-	full      bool   // which has items
+	full      bool   // the group has items
 	last      int    // row
 	subitems  []string
 	parent    string
@@ -168,7 +171,7 @@ type mondaySheet struct {
 	started   bool // past the first header
 }
 
-// close ends a group. One without items is a row that is left out, and counted.
+// close ends a group. A group without items becomes a row that is left out and counted.
 func (m *mondaySheet) close(line int) {
 	if m.of != "" && !m.full {
 		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Group without items"): m.of}})
@@ -176,7 +179,7 @@ func (m *mondaySheet) close(line int) {
 	m.full = false
 }
 
-// row takes a row.
+// row reads one row of the sheet.
 func (m *mondaySheet) row(line int, cells []string) {
 	m.last = line
 	filled := table.NewRow(line, cells).Filled()
@@ -225,7 +228,7 @@ func (m *mondaySheet) row(line int, cells []string) {
 	}
 }
 
-// group takes a row of one cell for an item, as no header follows it.
+// group adds the last row of one cell as an item, because no header follows it.
 func (m *mondaySheet) group() {
 	if m.started && m.alone != "" {
 		m.subitems = nil
@@ -234,13 +237,13 @@ func (m *mondaySheet) group() {
 	m.alone = ""
 }
 
-// name is that of a column.
+// name adds a column and returns its name.
 func (m *mondaySheet) name(name string) string {
 	m.names.add(name)
 	return name
 }
 
-// item takes an item, or a subitem.
+// item adds an item or a subitem.
 func (m *mondaySheet) item(line int, header, cells []string, parent string) {
 	m.full = true
 	texts := m.put(line, header, cells)
@@ -264,7 +267,7 @@ func (m *mondaySheet) item(line int, header, cells []string, parent string) {
 	}
 }
 
-// put adds a row of a header.
+// put adds a row with the names of a header, and returns its texts.
 func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
 	texts := map[string]string{}
 	for n, text := range cells {

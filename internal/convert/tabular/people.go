@@ -14,7 +14,7 @@ var (
 	isMail      = regexp.MustCompile(`^[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+$`)
 )
 
-// People notes the people of a row, and says by what they are known. Their IDs, names and addresses are fields of their own.
+// People adds the people of a row, and returns their IDs. IDs, names and addresses are three fields.
 func (c *Cells) People(ids, names, emails string) []string {
 	id, name, email := c.All(ids), c.All(names), c.All(emails)
 	at := func(list []string, n int) string {
@@ -32,7 +32,7 @@ func (c *Cells) People(ids, names, emails string) []string {
 	return all
 }
 
-// Person notes somebody, and says by what they are known: the ID, else the e-mail address, else the name.
+// Person adds a person, and returns the person's ID: the ID in the export, else the e-mail address, else the name.
 func (c *Cells) Person(id, name, email string) string {
 	for _, text := range []string{id, name} {
 		if m := nameAndMail.FindStringSubmatch(text); m != nil {

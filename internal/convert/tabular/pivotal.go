@@ -16,7 +16,7 @@ var (
 	pivotalPriority = regexp.MustCompile(`^p[0-3] - `)
 )
 
-// pivotal is the CSV of a project. Columns repeat: an owner, a comment, a task each.
+// pivotal returns the layout of a project's CSV. Columns repeat: one for each owner, comment and task.
 func pivotal() *Layout {
 	return &Layout{
 		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: the project's menu, Export CSV, with all stories",

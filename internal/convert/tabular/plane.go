@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// plane is the export of Plane itself: of a workspace of which only this file is left.
+// plane returns the layout of Plane's own export, for a workspace that is gone except for this file.
 func plane() *Layout {
 	return &Layout{
 		Name: "plane", Tracker: "Plane",

@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// export is what all files say together.
+// export is the state of reading all files as one export.
 type export struct {
 	*Layout
 
@@ -32,19 +32,19 @@ type export struct {
 	titled   map[string]string   // title by key
 	issues   []*convert.Issue
 	comments convert.Comments
-	apart    convert.Apart // with these
+	apart    convert.Apart // values of comments
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
 	words    *words.Words
-	above    []string // of a tree, the keys down to the last row
-	second   bool     // reading
-	follows  bool     // another page, as one says
-	ended    bool     // by a page after which there is none
+	above    []string // keys of the last row and its ancestors in a tree
+	second   bool     // the files are read for the second time
+	follows  bool     // a page says that another page follows
+	ended    bool     // a page says that it is the last
 	rows     int
-	foreign  error // of a header that cannot be read
+	foreign  error // from Layout.Header, for a header that cannot be read
 }
 
-// first is the first row that has a key.
+// first is the first row with a key.
 type first struct {
 	at  diag.Position
 	row uint64 // a digest of its cells
@@ -79,7 +79,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	there := map[string]bool{}
 	for n, i := range e.issues {
 		there[e.scopes[i]+"#"+i.Key] = true
-		e.issues[n] = nil // it is kept by who it is handed to
+		e.issues[n] = nil // the sink keeps it
 		e.apart.Join(i, e.scopes[i]+"#"+i.Key)
 		to.Issue(i)
 	}
@@ -100,6 +100,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	return nil
 }
 
+// file reads one file, and calls each for its rows except comments and notes of the tracker.
 func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) error) error {
 	s, err := e.open(ctx, f)
 	if err != nil {
@@ -154,7 +155,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 	return err
 }
 
-// page looks at what a page of GraphQL says of the next one.
+// page records whether a page of GraphQL has a next page.
 func (e *export) page(r records.Record) {
 	for name, text := range r.Values("", func(string) bool { return false }) {
 		if strings.HasSuffix(name, "pageInfo.hasNextPage") && e.second {
@@ -163,19 +164,19 @@ func (e *export) page(r records.Record) {
 	}
 }
 
-// leave books a row that is left out, for which there is a note.
+// leave books the values of a row that is left out; a remark counts such rows.
 func (e *export) leave(c *Cells) {
 	for name, text := range c.values {
 		e.to.Hold(nil, "rows left out: "+name, convert.Technical, text, 1)
 	}
 }
 
-// leftError leaves a row out, and says why.
+// leftError is the reason why a row is left out.
 type leftError string
 
 func (e leftError) Error() string { return string(e) }
 
-// notes says what is special about a file.
+// notes adds remarks on one file.
 func (e *export) notes(s *sheet, skipped int, bare []string, left map[string]int) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {

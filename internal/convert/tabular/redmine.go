@@ -7,9 +7,10 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
+// textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
-// redmine is the CSV of a list of issues, in English.
+// redmine returns the layout of the CSV of a list of issues, in English.
 func redmine() *Layout {
 	relations := names("redmine relations")
 	return &Layout{

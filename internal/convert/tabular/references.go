@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// reference is the key that a text means: one of a key, or of a title that one item alone has.
+// reference returns the key that a text stands for: the text may be a key, or a title that only one item has.
 func (e *export) reference(c *Cells, text string) string {
 	key, known := e.resolve(text)
 	if same := e.titles[text]; len(same) > 1 && !known {
@@ -14,9 +14,10 @@ func (e *export) reference(c *Cells, text string) string {
 	return key
 }
 
-// ByID is the key of the item that has an internal ID, "" if there is none.
+// ByID returns the key of the item with an internal ID, or "" if there is none.
 func (c *Cells) ByID(id string) string { return c.e.ids[id] }
 
+// resolve returns the key of the item with that key or title; ok is false if there is no such item, or several have the title.
 func (e *export) resolve(text string) (key string, ok bool) {
 	for _, key := range []string{text, strings.TrimPrefix(text, "#")} {
 		if _, ok := e.keys[key]; ok {
@@ -29,7 +30,7 @@ func (e *export) resolve(text string) (key string, ok bool) {
 	return text, false
 }
 
-// references are the keys that a list means. A title may hold what separates the list.
+// references returns the keys that a list stands for. A title may hold the separator of the list.
 func (e *export) references(c *Cells, field string) []string {
 	var keys []string
 	for _, i := range c.s.fields[field] {

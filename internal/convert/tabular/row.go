@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// look takes from a row what is needed to understand others.
+// look records the key, the title, the ID and the dates of a row on the first reading.
 func (e *export) look(c *Cells) error {
 	key, title := c.One("key"), c.One("name")
 	id := c.One(internalID)
@@ -51,7 +51,7 @@ func (e *export) look(c *Cells) error {
 	return nil
 }
 
-// row makes an issue of a row.
+// row makes an issue from a row.
 func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
@@ -117,6 +117,7 @@ func (e *export) row(c *Cells) error {
 	return nil
 }
 
+// linkName returns the type of a link for a field.
 func linkName(kind string) string {
 	if strings.HasPrefix(kind, "block") {
 		return "blocks"
@@ -124,9 +125,10 @@ func linkName(kind string) string {
 	return kind
 }
 
+// lastNumber matches the last number in a key.
 var lastNumber = regexp.MustCompile(`([0-9]{1,18})[^0-9]*$`)
 
-// number is the last number in a key, by which items are ordered.
+// number returns the last number in a key, or else the number of the row. Items are sorted by it.
 func number(key string, row int) int {
 	if m := lastNumber.FindStringSubmatch(key); m != nil {
 		row, _ = strconv.Atoi(m[1])
@@ -134,7 +136,7 @@ func number(key string, row int) int {
 	return row
 }
 
-// comment takes a row that is a comment.
+// comment makes a comment from a row.
 func (e *export) comment(c *Cells) {
 	one := convert.Comment{
 		ID: c.One(commentID), At: c.Date(c.One("created_at")),

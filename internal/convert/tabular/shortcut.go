@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// shortcut is the CSV of all stories. Epics become modules; the zone of the times is a column.
+// shortcut returns the layout of the CSV of all stories. Epics become modules; a column has the zone of the times.
 func shortcut() *Layout {
 	return &Layout{
 		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",

@@ -1,8 +1,8 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
-// A layout says what the columns of a tracker hold (columns.txt) and what else is special about it, a file for each tracker; what the
-// mapping file says of a column counts before that. The rest is the same for all: lists, people, dates, references by key or by title,
-// what spreadsheets do to a file. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
+// A layout names the fields of a tracker's columns (columns.txt) and its special rules, in a file for each tracker; entries of the
+// mapping file win over it. The rest is the same for all: lists, people, dates, references by key or by title,
+// damage by spreadsheets. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
 // The package must not know manifests.
 package tabular
 
@@ -21,54 +21,54 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// columnList has what is to be known of names, in sections.
+// columnList has the known names of columns and words, in sections.
 //
 //go:embed columns.txt
 var columnList string
 
-// names are those of a section, each with what it stands for.
+// names returns the names in a section, each with its meaning.
 func names(title string) map[string]string { return words.ByName(words.Section(columnList, title)) }
 
-// Layout is what is known of a tracker's table.
+// Layout describes the table that a tracker exports.
 type Layout struct {
 	Name    string            // how the command line names it
 	Tracker string            // as people call it
 	How     string            // how to export
 	Needs   [][]string        // columns by which a file is recognised: all of one list
-	Columns map[string]string // what the columns hold, by name: see mapping.ColumnFields, and below
+	Columns map[string]string // fields by the names of columns: see mapping.ColumnFields, and below
 	Markup  convert.Markup    // of texts
 	HTML    bool              // see [convert.Format]
-	Lists   string            // what separates the values of a list; "" = found out
+	Lists   string            // separator of the values of a list; "" = found out
 	Empty   []string          // texts that stand for nothing
 	Guarded bool              // cells that begin as formulas do have an apostrophe before
 	UTC     bool              // dates without a zone are UTC
 	Order   string            // of day and month, dmy or mdy, if it is always the same
 	Limit   int               // of rows in an export
 	Zeros   bool              // a zero in a column that is kept as a text says something
-	Key     *regexp.Regexp    // what each key looks like; nil = anything
-	By      string            // what a file is recognised by, in other words than the names of the columns
-	Lacks   string            // what no export has
+	Key     *regexp.Regexp    // matches each key; nil = any text is a key
+	By      string            // the sign of the format for messages; "" = the names of the columns
+	Lacks   string            // content that no export has
 	Within  []string          // lists of records within objects, of JSON: see records.Read
-	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
+	// Each adds data to an issue that only this tracker has. It returns the reason if the row must be left out, or "".
 	Each func(c *Cells, i *convert.Issue) string
-	// Bot reports somebody who is a program.
+	// Bot reports whether a person is a program.
 	Bot func(id, name string) bool
-	// Finish adds to the issues what only all of them together show.
+	// Finish adds data to the issues that can be known only from all issues together.
 	Finish func(issues []*convert.Issue, to convert.Sink)
-	// Header gives the names of the columns in English. Its error says why no file with that header can be read.
+	// Header returns the names of the columns in English, or an error if files with that header cannot be read.
 	Header func(names []string) ([]string, error)
-	// Shape makes a table of a file that is none: its columns, and rows.
+	// Shape turns a file that is no table into one, and returns the columns and rows.
 	Shape func(in io.Reader, file string) (*nameList, []table.Row, error)
-	// Dates are the dates within other cells of a row, which may tell day and month apart, too.
+	// Dates returns more dates of a row, which may help to tell day and month apart.
 	Dates func(c *Cells) []string
-	// Notes says what is special about a file with these columns, whose names are as the file has them.
+	// Notes adds remarks on a file; names are its columns in the language of the file.
 	Notes func(names []string, rows int, note func(kind, text string))
 
-	guess   func(header *header) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
+	guess   func(header *header) map[string]string // returns fields by columns for tables of no tracker; the user is asked for the others
 	detects func(b *beginning, name string) (string, bool)
 }
 
-// Fields of a column that only columns.txt names, not people; what is raw there, or any other word, is for Each alone. Comments may be
+// Fields of columns that columns.txt names and the mapping file cannot. A raw field, or any other word, is for Each alone. Comments may be
 // rows of their own, with created_by and created_at.
 const (
 	commentOf    = "comment_of"
@@ -76,15 +76,15 @@ const (
 	commentText  = "comment_text"
 	commentCount = "comment_count"
 	commentLikes = "comment_likes"
-	commentTitle = "comment_title" // of the issue, where the file of issues does not have its key
+	commentTitle = "comment_title" // the title of the issue, if no issue has the key in comment_of
 	versionDue   = "version_due"
-	scope        = "scope" // within which the keys are unique
+	scope        = "scope" // keys are unique within it
 	projectText  = "project_text"
-	internalID   = "id" // which another item may name, instead of the key
+	internalID   = "id" // another item may name it instead of the key
 	private      = "private"
 )
 
-// Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
+// Formats returns the formats of the trackers, then the formats for any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	var all []*convert.Format
 	last, known := &beginning{}, words.Section(columnList, "any")
@@ -99,9 +99,10 @@ func Formats() []*convert.Format {
 	return all
 }
 
-// Format is the format of a tracker that has a package of its own.
+// Format returns the format of a tracker that has a package of its own.
 func (l *Layout) Format() *convert.Format { return l.format(&beginning{}) }
 
+// format returns the format of the layout. Formats with one beginning in common parse each file's header once.
 func (l *Layout) format(last *beginning) *convert.Format {
 	detect := l.detect
 	if l.detects != nil {
@@ -113,13 +114,14 @@ func (l *Layout) format(last *beginning) *convert.Format {
 	}}
 }
 
-// beginning is how a file begins. All formats look at one file before the next, and read its header once.
+// beginning is the parsed beginning of a file. All formats share it, because they look at the same file one after another.
 type beginning struct {
 	text    []byte
 	records bool      // it is JSON
-	headers []*header // what it can be read as: the names of its first record, or a line with each separator
+	headers []*header // possible headers: the names of the first record, or a line split by each separator
 }
 
+// look parses the beginning of a file, unless it is the same as before.
 func (b *beginning) look(head []byte) {
 	if len(head) == len(b.text) && (len(head) == 0 || &head[0] == &b.text[0]) {
 		return
@@ -134,13 +136,14 @@ func (b *beginning) look(head []byte) {
 	}
 }
 
-// header are the names of columns, and where they are found by their folded names.
+// header holds the names of columns, and their places by folded names.
 type header struct {
 	names  []string
 	folded []string
 	places map[string][]int
 }
 
+// newHeader returns the header with these names.
 func newHeader(names []string) *header {
 	h := &header{names: names, folded: make([]string, len(names)), places: make(map[string][]int, len(names))}
 	for i, name := range names {
@@ -150,7 +153,7 @@ func newHeader(names []string) *header {
 	return h
 }
 
-// detect looks for the columns that every export has.
+// detect looks for the columns that every export has, and returns them in words.
 func (l *Layout) detect(b *beginning, _ string) (string, bool) {
 	for _, h := range b.headers {
 		if found := l.recognised(h); found != nil {
@@ -160,7 +163,7 @@ func (l *Layout) detect(b *beginning, _ string) (string, bool) {
 	return "", false
 }
 
-// quoted names columns.
+// quoted returns the names of columns in a phrase.
 func quoted(columns []string) string {
 	var names []string
 	for _, name := range columns {
@@ -172,7 +175,7 @@ func quoted(columns []string) string {
 	return "the columns " + strings.Join(names, ", ")
 }
 
-// recognised are the columns of a header that tell the format, if it has them all.
+// recognised returns the columns of a header by which the format is recognised, or nil if one is missing.
 func (l *Layout) recognised(h *header) []string {
 	for _, list := range l.Needs {
 		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[words.Fold(name)]) == 0 }) {

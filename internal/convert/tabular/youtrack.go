@@ -6,7 +6,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// youtrack is the CSV of a list of issues, in English. Its columns are those of the list.
+// youtrack returns the layout of the CSV of a list of issues, in English. The list decides which columns there are.
 func youtrack() *Layout {
 	return &Layout{
 		Name: "youtrack", Tracker: "YouTrack", How: "in YouTrack, in English: a list of issues, Export, Issues in CSV",

@@ -432,7 +432,7 @@ type itemFields struct {
 	measured []Field          // those that become numbers of the item
 }
 
-// indexFields returns the fields of an issue by what their values are looked up with.
+// indexFields returns an index of the fields of an issue.
 func (c *composer) indexFields(i *Issue) itemFields {
 	index := itemFields{bySource: make(map[string]Field, len(i.Fields))}
 	for _, f := range i.Fields {

@@ -171,7 +171,7 @@ func (c *claims) order(list []*Step) {
 	}
 	about := map[resource.Address][]*Step{}
 	for _, s := range list {
-		if s.Object != nil && s.Members == nil && s.Action == Update || s.Action == Adopt {
+		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) {
 			about[s.Address] = append(about[s.Address], s)
 		}
 	}

@@ -98,7 +98,7 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 		}
 		if cause.exists() {
 			step.block(cause)
-			return
+			continue
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ms.steps.toCreate(s.object), ms.steps.toCreate(objects...)
 		ms.define(step, batch[0].attribute)

@@ -504,3 +504,24 @@ func TestAnAssigneeWhoBecomesAMemberIsAssigned(t *testing.T) {
 		})
 	}
 }
+
+// TestARoleInAProjectOfAnotherOwnerIsNamedBesideAnAdditionThatIsNotPossible reads all refusals of one project from one plan.
+func TestARoleInAProjectOfAnotherOwnerIsNamedBesideAnAdditionThatIsNotPossible(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Contract})
+	const project = `, projects: [{key: shop, name: Shop, identifier: SHOP, members: `
+	s.apply(t, applying{manifest: `{version: 1, owner: platform` + project + `[bob@example.com]}]}`})
+	s.dir = t.TempDir() // another repository, with a state of its own
+	a := s.apply(t, applying{manifest: `{version: 1, owner: mobile` + project + `[{user: bob@example.com, role: admin}, eve@example.com]}]}`})
+	var refused []string
+	for _, step := range a.plan.Steps {
+		if step.Action == planner.NotPossible && step.Members != nil {
+			for _, m := range step.Members.Items {
+				refused = append(refused, m.Text)
+			}
+		}
+	}
+	if slices.Sort(refused); !slices.Equal(refused, []string{"bob@example.com", "eve@example.com"}) || a.writes > 0 {
+		t.Error(a.writes, refused, a.reasons())
+	}
+}

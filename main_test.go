@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"net/url"
@@ -147,15 +151,9 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOnlyWireMakesAWayToAServer(t *testing.T) {
 	t.Parallel()
 	ways := regexp.MustCompile(`\bhttp\.(Client|DefaultClient|DefaultTransport|Get|Post|PostForm|Head)\b|\bhttp\.Transport\b[^)]|new\(http\.|\b(net|tls)\.(Dial\w*)\b`)
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		name, dir := filepath.ToSlash(path), filepath.Base(filepath.Dir(path))
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(dir, "test") ||
-			strings.HasPrefix(name, "internal/wire/") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+	eachSource(t, func(name string, text []byte) {
+		if strings.HasSuffix(filepath.Base(filepath.Dir(name)), "test") || strings.HasPrefix(name, "internal/wire/") {
+			return
 		}
 		for n, line := range strings.Split(string(text), "\n") {
 			code, _, _ := strings.Cut(line, "//")
@@ -163,11 +161,69 @@ func TestOnlyWireMakesAWayToAServer(t *testing.T) {
 				t.Errorf("%s:%d: %s: only internal/wire makes a way to a server; use wire.New and wire.Send", name, n+1, way)
 			}
 		}
-		return nil
+	})
+}
+
+// eachSource calls do with each Go file of the tree that is no test.
+func eachSource(t *testing.T, do func(name string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			do(filepath.ToSlash(path), text)
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestACommentBeginsWithTheNameThatItDocuments(t *testing.T) {
+	t.Parallel()
+	byPronoun := regexp.MustCompile(`^((A|An|The) )?\w+ (is|are|was|were) (what|whose|those|that|who|whom|which|how|where|when|until|as much as|one that)\b`)
+	files := token.NewFileSet()
+	check := func(name *ast.Ident, comments ...*ast.CommentGroup) {
+		text := cmp.Or(comments...).Text()
+		first, rest, _ := strings.Cut(text, " ")
+		if first != name.Name && slices.Contains([]string{"A", "An", "The"}, first) {
+			first, _, _ = strings.Cut(rest, " ")
+		}
+		switch at := files.Position(name.Pos()); {
+		case text == "": // no comment, or a directive alone
+		case strings.TrimRight(first, ",.:;\n") != name.Name:
+			t.Errorf("%s: the comment of %s begins with %q: begin it with the name", at, name.Name, first)
+		case byPronoun.MatchString(text):
+			t.Errorf("%s: %q: define it by a verb or a noun", at, byPronoun.FindString(text))
+		}
+	}
+	eachSource(t, func(name string, text []byte) {
+		file, err := parser.ParseFile(files, name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				check(decl.Name, decl.Doc)
+			case *ast.GenDecl:
+				if decl.Lparen.IsValid() { // the comment of a group has no name
+					decl.Doc = nil
+				}
+				for _, spec := range decl.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						check(spec.Name, spec.Doc, decl.Doc)
+					case *ast.ValueSpec:
+						check(spec.Names[0], spec.Doc, decl.Doc)
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestTheArchitecturePageNamesFilesThatExist(t *testing.T) {

@@ -180,6 +180,9 @@ func (ch *changes) leaveToOwner(i objectID) {
 	d := ch.compare(i)
 	ch.recordKnown(i)
 	var left fieldDiff
+	if v, op := ch.archiving(i); op != nil {
+		d.changes = append(d.changes, change(v, FromManifest))
+	}
 	for _, c := range slices.Concat(d.changes, d.late.changes, d.unappliable, d.kept) {
 		c.Possible = false
 		left.block(c, refused("it belongs to "+owner.String()), diag.Position{})

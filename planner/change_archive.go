@@ -60,29 +60,36 @@ func (ch *changes) keepDifferences(i objectID) {
 	}
 }
 
-func (ch *changes) planArchive(i objectID) {
+// archiving returns the operation that archives or restores an object as the manifest wants, and the value of the manifest; nil = none is
+// needed, or the API has none.
+func (ch *changes) archiving(i objectID) (*resource.Value, *resource.Operation) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
 	switch isNew := f.presence == absent; {
 	case !given, !isNew && o.Ignores(v.Field), isNew && !want, !isNew && (f.row == nil || f.archived() == want):
-		return
+		return nil, nil
 	case !want:
 		verb = resource.Unarchive
 	}
-	op, ok := o.Kind.Op(verb, ch.in.API)
-	if !ok {
+	op, _ := o.Kind.Op(verb, ch.in.API)
+	return v, op
+}
+
+func (ch *changes) planArchive(i objectID) {
+	v, op := ch.archiving(i)
+	if op == nil {
 		return
 	}
-	if reason := ch.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
+	if reason := ch.checks.whyUnarchivable(i); op.Verb == resource.Archive && reason != "" {
 		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []Cause{refused(reason)}})
 		return
 	}
 	step := ch.steps.add(i, Update)
 	step.Operation, step.Write.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
 	step.changes = changesTo(step.Values())
-	if len(step.changes) > 0 && f.presence == exists {
-		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(!want))
+	if len(step.changes) > 0 && ch.objects.states[i].presence == exists {
+		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(op.Verb == resource.Unarchive))
 	}
 	ch.archiveSteps = append(ch.archiveSteps, step)
 }

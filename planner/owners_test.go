@@ -164,6 +164,16 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			api: full, given: labels("mobile"), options: of("web"), want: wantLabel("color=#00ff00"),
 			steps: []string{"not_possible label/web/bug: it belongs to owner mobile"},
 		},
+		"a module of another owner is not archived": {
+			api: full, options: of("web"), given: func(s *fakeService) {
+				s.given("module", web, uuid(0xd, 1), "name=Board", "status=completed")
+				ownedBy(s, uuid(0xd, 1), "mobile", "module/web/board")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("module/web/board", "name=Board", "archived=true")
+			},
+			steps: []string{"not_possible module/web/board: it belongs to owner mobile"},
+		},
 		"pruning without a state leaves an item with the owner's mark, which may have been protected": {
 			api: full, given: items("web"), options: of("web", pruning), want: wantOther,
 			steps: []string{

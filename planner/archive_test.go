@@ -69,3 +69,15 @@ func TestAnObjectIsArchivedAfterItsMembersAreAdded(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+func TestAnObjectThatIsOnlyArchivedIsNotCountedAsUnchanged(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.given("project", "", web, "identifier=WEB", "name=Website")
+	s.given("module", web, uuid(0xd, 1), "name=Board", "status=completed")
+	s.in.Prior["module/web/board"] = known("module/web/board", uuid(0xd, 1), "name=Board")
+	summary := s.mustPlan(want(t).put("project/web", "id="+web).put("module/web/board", "name=Board", "archived=true").all()).Summary
+	if summary.Update != 1 || summary.Unchanged != 1 {
+		t.Errorf("the module is to be archived, and the project unchanged: %+v", summary)
+	}
+}

@@ -138,12 +138,18 @@ func (ch *changes) whyCustomUnread() gapReason {
 	}
 }
 
-// countSettled counts the objects that need no step.
+// countSettled counts the objects that need no step. An object whose fields need none may be archived, or be refused for its twin.
 func (ch *changes) countSettled() {
+	planned := map[*resource.Object]bool{}
+	for _, s := range ch.plan.Steps {
+		planned[s.Object] = true
+	}
 	for _, o := range ch.settled {
-		if ch.gaps.objects[o] {
+		switch {
+		case planned[o]:
+		case ch.gaps.objects[o]:
 			ch.plan.Summary.NotCompared++
-		} else {
+		default:
 			ch.plan.Summary.Unchanged++
 		}
 	}

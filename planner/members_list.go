@@ -20,9 +20,10 @@ const (
 
 // memberList holds the members that the service shows in a container.
 type memberList struct {
-	state listState
-	path  string                    // of the read
-	rows  map[string][]resource.Row // by the ID of the member
+	state  listState
+	read   Read
+	rows   map[string][]resource.Row // by the ID of the member
+	unread map[string]int            // see Answer.Unread
 }
 
 // listMembers reads the members of a container. params has the IDs of the container and of the objects above it.
@@ -37,11 +38,11 @@ func listMembers(of analysis, kind *resource.Kind, params map[string]string) mem
 func newMemberList(kind *resource.Kind, read Read, answer Answer) memberList {
 	switch {
 	case answer.Unsupported:
-		return memberList{state: notSupported}
+		return memberList{state: notSupported, read: read}
 	case answer.NotFound:
-		return memberList{state: noContainer}
+		return memberList{state: noContainer, read: read}
 	}
-	l := memberList{state: listed, path: read.Path, rows: make(map[string][]resource.Row, len(answer.Rows))}
+	l := memberList{state: listed, read: read, rows: make(map[string][]resource.Row, len(answer.Rows)), unread: answer.Unread}
 	for _, row := range answer.Rows {
 		id := kind.Membership.MemberID(row)
 		l.rows[id] = append(l.rows[id], row)

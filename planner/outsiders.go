@@ -106,17 +106,16 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 		return nil
 	}
 	read, _ := o.objects.membersRead(at.via, o.objects.params(at.container))
-	a := o.service.askOptional(read)
-	if len(a.Rows) == 0 { // a container always has members, so the answer is incomplete
+	list := newMemberList(at.via, read, o.service.askOptional(read))
+	if len(list.rows) == 0 { // a container always has members, so the answer is incomplete
 		return nil
 	}
-	m := at.via.Membership
+	a := at.via.Membership.Attribute
 	prior, _ := o.memberships.setOf(at.via, at.container).recorded()
-	for _, row := range a.Rows {
-		id := m.MemberID(row)
+	for id, rows := range list.rows {
 		role := wanted[id]
-		if role == "" && m.Attribute != nil { // if the service does not show a role: the one that planform set last
-			role = cmp.Or(m.Attribute.Shown(row), prior.Values[AttributeKey(m.Attribute, id)])
+		if role == "" && a != nil { // if the service does not show a role: the one that planform set last
+			role = cmp.Or(a.Shown(rows[0]), prior.Values[AttributeKey(a, id)])
 		}
 		wanted[id] = role
 	}

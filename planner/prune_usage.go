@@ -182,16 +182,24 @@ func (rp *orphans) isDeleted(id serviceID) bool {
 	return l != nil && (l.goes() || l.decision == vanished)
 }
 
+// membersOf reads the members of an orphan. It returns false if the API has no such list, or there are too many reads.
+func (rp *orphans) membersOf(l *orphan, k *resource.Kind) (list memberList, ok bool) {
+	read, ok := rp.objects.membersRead(k, l.params)
+	if !ok || !rp.mayRead(l, read) {
+		return memberList{}, false
+	}
+	return newMemberList(k, read, rp.service.ask(read)), true
+}
+
 // foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
 func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
 	for _, k := range l.info.membershipsInside() {
-		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
-		read, ok := rp.objects.membersRead(k, l.params)
-		if !ok || !rp.mayRead(l, read) {
+		list, ok := rp.membersOf(l, k)
+		if !ok {
 			continue
 		}
-		list, added := listMembers(rp.analysis, k, l.params), rp.addedTo(l.record.Address, m)
+		member, added := resource.MustLookup(k.Membership.Member), rp.addedTo(l.record.Address, k.Membership)
 		by, staying := rp.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
 		l.count(member.Noun(), MemberOf, staying)
 		if len(by) > 0 {
@@ -199,7 +207,7 @@ func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 		}
 		if known := append(list.ids(), added...); list.state != notSupported {
 			slices.Sort(known)
-			l.guards = append(l.guards, Guard{read, slices.Compact(known)})
+			l.guards = append(l.guards, Guard{list.read, slices.Compact(known)})
 		}
 	}
 	return causes
@@ -267,18 +275,17 @@ func (rp *orphans) foreignRelations(l *orphan) []Cause {
 	var by []string
 	n := 0
 	for _, k := range l.info.relations() {
-		m := k.Membership
-		read, ok := rp.objects.membersRead(k, l.params)
-		if !ok || !rp.mayRead(l, read) {
+		list, ok := rp.membersOf(l, k)
+		if !ok {
 			continue
 		}
-		answer := rp.service.ask(read)
-		for name, more := range answer.Unread {
+		for name, more := range list.unread {
 			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
 		}
-		n += len(answer.Rows)
-		inverse := resource.MustLookup(m.Inverse).Membership
-		list := newMemberList(k, read, answer)
+		for _, rows := range list.rows {
+			n += len(rows)
+		}
+		m, inverse := k.Membership, resource.MustLookup(k.Membership.Inverse).Membership
 		names, _ := rp.membersNot(l, k, &list, func(id string) bool {
 			return rp.addedByUs(l.id(), m, id) || rp.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
 		})

@@ -152,8 +152,7 @@ func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.A
 			})
 		}
 		if mr.mayStillChange(r, container.ID, &list, isWanted, wanted) || r.late && leaves {
-			read, _ := mr.objects.membersRead(r.kind, params)
-			mr.service.unconfirmed = append(mr.service.unconfirmed, read)
+			mr.service.unconfirmed = append(mr.service.unconfirmed, list.read)
 		}
 	}
 }

@@ -40,19 +40,24 @@ func (p *pool) shrink(kind *resource.Kind, rows []resource.Row) {
 	if p.keys == nil {
 		p.keys, p.texts = map[string]string{}, map[string]any{}
 	}
-	for i := range rows {
-		small := make(resource.Row, max(0, len(rows[i])-len(drop)))
-		for key, v := range rows[i] {
-			if slices.Contains(drop, key) {
-				continue
-			}
-			if text, ok := v.(string); ok && key != "id" && len(text) <= maxPooledText {
-				v = pooled(p.texts, text, v)
-			}
-			small[pooled(p.keys, key, key)] = v
-		}
-		rows[i] = small //nolint:gosec // i is an index of rows
+	for i, row := range rows {
+		rows[i] = p.small(row, drop)
 	}
+}
+
+// small returns a row without some keys, with the texts of the pool.
+func (p *pool) small(row resource.Row, drop []string) resource.Row {
+	small := make(resource.Row, max(0, len(row)-len(drop)))
+	for key, v := range row {
+		if slices.Contains(drop, key) {
+			continue
+		}
+		if text, ok := v.(string); ok && key != "id" && len(text) <= maxPooledText {
+			v = pooled(p.texts, text, v)
+		}
+		small[pooled(p.keys, key, key)] = v
+	}
+	return small
 }
 
 // pooled returns the value of the pool with this text, and adds v if there is none.

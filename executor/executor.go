@@ -61,7 +61,7 @@ var (
 	ErrNotSent = errors.New("not begun")
 )
 
-// Pending is the error of a step whose outcome is not known yet. Other steps go on, and Do is called again with it after the wait.
+// Pending is the error of a step whose outcome is not known yet. Other steps go on, and Do is called again with the step after the wait.
 type Pending struct {
 	After time.Duration // the wait
 	Err   error         // the reason; wraps [ErrOutcomeUnknown] if this run sent the request

@@ -190,9 +190,9 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
-// noteMembers records memberships that the manifest and the service have and the state lacks, so that a later change is drift. It removes
-// the containers that a member left, if a member can be in one container only. It skips joins of a record that another change writes or
-// that has an open intent.
+// noteMembers records memberships that the manifest and the service have and the state lacks, so that a later change is drift. If a
+// member can be in one container only, it removes the member from the records of the other containers. It adds no member to a record that
+// another change writes, or that has an open intent.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	seen, left := map[resource.Address]*StateChange{}, map[resource.Address]map[string]bool{}
 	note := func(a resource.Address) *Record {

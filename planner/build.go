@@ -28,7 +28,7 @@ type World struct {
 	memberships *memberships
 	orphans     *orphans
 	decisions   *decisions
-	outsiders   *nonMembers
+	outsiders   *outsiders
 	claims      *claims
 	divergences *divergences
 }

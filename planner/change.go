@@ -19,7 +19,7 @@ type changes struct {
 	differ      *comparer
 	memberships *memberships
 	orphans     *orphans
-	outsiders   *nonMembers
+	outsiders   *outsiders
 	blockers    *blockers
 	checks      *checks
 	steps       *steps
@@ -36,7 +36,7 @@ type changes struct {
 }
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans,
-	outsiders *nonMembers,
+	outsiders *outsiders,
 ) *changes {
 	b := &changes{
 		analysis: steps.analysis, refs: differ.refs, differ: differ,

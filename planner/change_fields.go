@@ -218,7 +218,7 @@ func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	})
 }
 
-// stillHave returns a cause that names siblings with a flag that only one object of the parent should have.
+// stillHave returns a cause if siblings would keep a flag that only one object of a parent should have, such as the default state.
 func (ch *changes) stillHave(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
 	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {

@@ -80,7 +80,7 @@ func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have stri
 	if len(gone) == 0 {
 		return false
 	}
-	told := false
+	read := false
 	for _, t := range d.objects.namedBy(f) {
 		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
 		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
@@ -92,10 +92,10 @@ func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have stri
 		case presence != exists, slices.ContainsFunc(l.rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
 			return false
 		default:
-			told = true
+			read = true
 		}
 	}
-	return told
+	return read
 }
 
 // namedBy returns the kinds that a field may name, or nil if the list of one of them does not show all its objects.

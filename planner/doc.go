@@ -10,20 +10,21 @@
 // an object that could not be read never counts as absent.
 //
 // Begin reading in build.go. It runs these stages from top to bottom; the stages up to claims load. Each stage has a type
-// and one or two files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
+// and a few files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
 // The files of three areas have a common prefix: identity_ (rows of objects), prune_ (deletions) and members_ (memberships).
 //
 //	objects       objects of the manifest, with their records               objects.go, identity_rename.go
 //	loader        requests for the reads that have no answer yet            load.go
 //	snapshot      lists of the service, by kind and parent                  observe.go
-//	identities    the row of each object on the service                     identity_match.go, identity_bind.go, settle_creates.go
+//	identities    the row of each object on the service                     identity_match.go, identity_bind.go, identity_namesakes.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
 //	records       memberships of the state, outcomes of open requests       settle_members.go
 //	orphans       objects that only the state has; may they be deleted?     prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
-//	memberships   wanted and current members of each container              members_sets.go, members_containers.go, members_list.go, members_read.go
+//	memberships   wanted and current members of each container              members_sets.go, members_read.go, members_list.go, members_containers.go,
+//	                                                                      members_words.go, members_defined.go
 //	decisions     verdict on each edge: add, keep or remove                 members_edges.go, members_decide.go, members_where.go, members_drift.go
-//	nonMembers    people in fields who are no members of the project        outsiders.go
+//	outsiders     people in fields who are no members of the project        outsiders.go
 //	divergences   changes of people, for a pull into the manifests          divergence.go
 //	claims        holders of names and marks that must be unique            identity_claims.go
 //	blockers      objects and values that cannot be made                    blocked.go

@@ -421,8 +421,8 @@ func (s *search) absent() binding {
 	return binding{presence: absent}
 }
 
-// keepsDeletions reports whether an object that somebody deleted stays deleted: a work item, or an object in one. Objects of other kinds,
-// such as labels, are created again, because work items need them.
+// keepsDeletions reports whether the drift policy keeps the deletion of an object by people. It does so only for a work item, or an object in
+// one. Objects of other kinds, such as labels, are created again, because work items need them.
 func (m *identities) keepsDeletions(o *resource.Object) bool {
 	return o.Ancestor("work_item") != nil && m.in.onDrift(o) == Keep && !m.in.Pull && m.in.Deletes == nil
 }

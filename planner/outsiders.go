@@ -6,9 +6,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// nonMembers is the stage that finds people in fields who are no members of the project, or have too low a role. The service drops such
+// outsiders is the stage that finds people in fields who are no members of the project, or have too low a role. The service drops such
 // people without an error, so planform reports them and does not send them.
-type nonMembers struct {
+type outsiders struct {
 	analysis
 
 	refs        *references
@@ -30,8 +30,8 @@ type prerequisite struct {
 	id        string         // ID of the person
 }
 
-func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
-	s := &nonMembers{
+func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
+	s := &outsiders{
 		analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships,
 		byValue: map[*resource.Value][]outsider{},
 	}
@@ -63,7 +63,7 @@ func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
 }
 
 // mayBeSent reports whether a create or update may send a field.
-func (o *nonMembers) mayBeSent(n reference) bool {
+func (o *outsiders) mayBeSent(n reference) bool {
 	f := &o.objects.states[n.by]
 	if f.presence == absent {
 		return f.info.create != nil
@@ -74,7 +74,7 @@ func (o *nonMembers) mayBeSent(n reference) bool {
 
 // insiders returns the roles of the current and wanted members of a container, by user ID; "" = the role is not known. It returns nil if
 // the members are not known.
-func (o *nonMembers) insiders(at prerequisite) map[string]string {
+func (o *outsiders) insiders(at prerequisite) map[string]string {
 	if _, offered := o.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
 		return nil
 	}
@@ -122,8 +122,9 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	return wanted
 }
 
-// isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
-func (o *nonMembers) isOutsider(at prerequisite, id string) bool {
+// isOutsider reports whether a person who is not listed as a member is none. The credential's own user becomes a member of each project that
+// the run creates.
+func (o *outsiders) isOutsider(at prerequisite, id string) bool {
 	if o.objects.states[at.container].presence == exists {
 		return true
 	}

@@ -100,7 +100,7 @@ func (rp *orphans) movedFields(l *orphan) (names []string) {
 }
 
 // lostOnlyDeleted reports the same as [comparer.lostOnlyDeleted], for an orphan. It reads the lists; if none can be read, it reports false.
-func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (told bool) {
+func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (read bool) {
 	gone := lost(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
@@ -111,10 +111,10 @@ func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (t
 			if slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }) {
 				return false
 			}
-			told = told || !a.Unsupported && !a.Forbidden && !a.NotFound
+			read = read || !a.Unsupported && !a.Forbidden && !a.NotFound
 		}
 	}
-	return told
+	return read
 }
 
 // isContent reports whether a field has content by people: a text, a date, or a list that is empty in a new object.

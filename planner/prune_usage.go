@@ -240,7 +240,8 @@ func (rp *orphans) addedByUs(container serviceID, m *resource.Membership, member
 	return slices.ContainsFunc(rp.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(rp.addedTo(a, m), member) })
 }
 
-// foreignContainers returns a cause for each kind of containers that have an orphan as a member, if they stay and planform did not add it.
+// foreignContainers returns a cause for each kind whose containers have an orphan as a member. It leaves out containers that this run deletes,
+// and memberships that planform made.
 func (rp *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	for _, k := range l.info.membershipsAround() {
 		t := rp.objects.kind(k.Membership.Container)
@@ -323,7 +324,7 @@ func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// notLookedAt returns a cause if an orphan's contents or users were not read, because that takes too many requests.
+// notLookedAt returns a cause if the contents or users of an orphan were not read, because that takes too many requests.
 func (rp *orphans) notLookedAt(l *orphan) []Cause {
 	if !l.unread || rp.in.DeleteChanged {
 		return nil

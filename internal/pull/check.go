@@ -20,7 +20,7 @@ type fault struct {
 
 func (f fault) isFault() bool { return len(f.values) > 0 || f.why != "" }
 
-// check reads and plans the edited manifests, which hold the first values of the result.
+// check reads and plans the edited manifests, and returns their fault. first is the number of the result's values that the edits take.
 func (t *taker) check(edited map[string][]byte, first int) (fault, error) {
 	now, found := t.Load(edited)
 	if f := t.blame(found, first); f.isFault() {

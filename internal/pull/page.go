@@ -89,7 +89,7 @@ func (t *taker) linkToFiles(v *resource.Value, text string) string {
 	}.Rewrite(text)
 }
 
-// pageOf returns the file or folder that is a page, or "".
+// pageOf returns the file that holds the text of an object, or the folder with its page; "" = the manifest itself holds the text.
 func pageOf(o *resource.Object) string {
 	for _, v := range o.Values {
 		switch {

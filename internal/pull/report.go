@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// valueText returns a value for a sentence.
+// valueText quotes a value on one line for a finding.
 func valueText(text *string) string {
 	if text == nil {
 		return "nothing"

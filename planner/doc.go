@@ -16,7 +16,8 @@
 //	objects       objects of the manifest, with their records               objects.go, identity_rename.go
 //	loader        requests for the reads that have no answer yet            load.go
 //	snapshot      lists of the service, by kind and parent                  observe.go
-//	identities    the row of each object on the service                     identity_match.go, identity_bind.go, identity_namesakes.go, settle_creates.go
+//	identities    the row of each object on the service                     identity_match.go, identity_bind.go, identity_contradictions.go,
+//	                                                                      identity_namesakes.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
 //	records       memberships of the state, outcomes of open requests       settle_members.go

@@ -35,17 +35,6 @@ func (s *search) fail(code, summary, hint string) binding {
 	return binding{presence: invalid}
 }
 
-// contradiction reports that the ID, state or mark of an object leads to another object than its identifier.
-func (s *search) contradiction(is, hint string) binding {
-	return s.fail("contradiction", string(s.o.Address)+" is "+is+", but the manifest says "+s.o.Identifier, "correct or remove the identifier; "+hint)
-}
-
-func (s *search) otherIdentifier(shown string) binding {
-	return s.fail("other-identifier", string(s.o.Address)+" is "+shown+" on the service, not "+s.o.Identifier,
-		"if an admin changed it, write identifier: "+shown+"; else change the identifier on the service first, or give a new "+s.o.Kind.Noun()+
-			" a key of its own")
-}
-
 // byID finds an object by its ID in the manifest, or else in the state.
 func (s *search) byID() binding {
 	o, f, t := s.o, s.f, s.f.info
@@ -77,7 +66,7 @@ func (s *search) byID() binding {
 
 // readByID reads one object, if the API has an operation for that.
 func (s *search) readByID() binding {
-	o, f := s.o, s.f
+	f := s.f
 	op, id := f.readOperation()
 	if op == nil {
 		return binding{presence: exists} // the API cannot read it again
@@ -90,19 +79,8 @@ func (s *search) readByID() binding {
 		return binding{}
 	case a.Rows[0].ID() == f.id:
 		return binding{presence: exists, row: a.Rows[0]}
-	case o.Identifier == "": // another object has this identifier now; this one may still exist
-		s.diags.warn(o, "identity-changed", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+
-			string(o.Address)+" was not re-read", "")
-		f.identifier = ""
-		return binding{presence: exists}
-	case o.ID != "":
-		return s.fail("contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
-	case o.Kind.Numbered():
-		return s.contradiction(f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+
-			" removes the entry from the state")
-	default:
-		return s.byIdentifier()
 	}
+	return s.checkOther(id, a.Rows[0])
 }
 
 // byUnlistedID finds an object with a known ID that no list shows, because it may be archived or a draft. If the manifest gives the ID and
@@ -238,24 +216,6 @@ func (s *search) named(row resource.Row) binding {
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
 		return s.checkMark(b)
-	}
-	return b
-}
-
-// checkMark reports an error if the row with an identifier bears planform's mark for another address, or another row bears the mark for
-// this address.
-func (s *search) checkMark(b binding) binding {
-	marks, mark := s.in.marks(), b.row.Text("external_id")
-	if slices.ContainsFunc(AllAddresses(s.o), func(a resource.Address) bool { return marks.On(b.row, a) }) {
-		return b
-	}
-	if was, here := strings.CutPrefix(mark, s.in.Workspace+"/"); here && marks.Has(b.row, mark) {
-		return s.fail("contradiction", "the manifest says that "+string(s.o.Address)+" is "+s.o.Identifier+", but planform created that as "+was,
-			"correct or remove the identifier; to use it all the same, write id: "+b.id)
-	}
-	if rows := s.ids.marked(s.f, marks.ID(s.o.Address)); len(rows) > 0 && rows[0].ID() != b.id {
-		return s.contradiction(s.objects.enumerate(s.o.Kind, s.f.parent, rows[:1])+" according to planform's mark on the service",
-			"to use it all the same, write id: "+b.id)
 	}
 	return b
 }

@@ -1,11 +1,9 @@
 package planner
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -106,6 +104,9 @@ func (m *identities) identify(i objectID) {
 	if f.presence == exists {
 		m.objects.setZone(o, f)
 		s.checkIdentifier()
+		if f.presence == exists && f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
+			f.presence, f.why = hidden, archived
+		}
 		_, other := m.in.otherOwner(f.row, f.known())
 		f.foreign = other && !m.in.takesOver(o) || m.objects.inForeign(f.info, f.parent, f.row)
 	}
@@ -151,33 +152,6 @@ func (m *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 		o.Origin.String()+": it is another "+o.Kind.Noun(),
 		"give the new one another key; planform export makes the keys of work items from their numbers")
 	return true
-}
-
-// checkIdentifier compares the identifier of the row that was found with the identifier in the manifest.
-func (s *search) checkIdentifier() {
-	o, f, shown := s.o, s.f, ""
-	switch {
-	case f.row != nil:
-		shown = s.objects.readableID(o.Kind, f.parent, f.row)
-	case f.known():
-		shown = f.prior.Identifier
-	}
-	switch {
-	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
-		f.identifier = cmp.Or(shown, f.identifier)
-		if f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
-			f.presence, f.why = hidden, archived
-		}
-		return
-	case o.ID != "":
-		s.fail("contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier,
-			"keep the id or the identifier, whichever is right")
-	case o.Kind.Identifier.APIName != "":
-		s.otherIdentifier(shown)
-	default:
-		s.contradiction(shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
-	}
-	f.presence = invalid
 }
 
 // numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.

@@ -72,7 +72,8 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 	for _, e := range s.wanted {
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
-		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.decisions.takesBack), m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
+		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.decisions.takesBack),
+			m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge:
 			joining = append(joining, e)

@@ -26,6 +26,3 @@ const (
 	propertyRenewal       = "87b02205-6366-48be-ba2c-646de8e90437"
 	pageWelcome           = "9d8689a7-15b0-4244-a430-21cd52e6f022"
 )
-
-// seedPoint returns the ID of a value of the seeded estimate.
-func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + value }

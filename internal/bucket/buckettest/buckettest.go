@@ -4,16 +4,11 @@ package buckettest
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 )
@@ -67,38 +62,6 @@ func Start(tb testing.TB) *Server {
 		tb.Fatal(err)
 	}
 	return s
-}
-
-// Bad returns a proxy of the server that refuses, cuts or delays one request in ten.
-func (s *Server) Bad(tb testing.TB, rng *rand.Rand) *Server {
-	tb.Helper()
-	to, err := url.Parse(s.URL)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	pass := httputil.NewSingleHostReverseProxy(to)
-	var mu sync.Mutex
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		fate := rng.IntN(40)
-		mu.Unlock()
-		switch fate {
-		case 0:
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case 1: // the request does not arrive
-			panic(http.ErrAbortHandler)
-		case 2: // the request is carried out, but the answer is lost
-			pass.ServeHTTP(httptest.NewRecorder(), r)
-			panic(http.ErrAbortHandler)
-		case 3:
-			<-time.After(300 * time.Millisecond)
-			pass.ServeHTTP(w, r)
-		default:
-			pass.ServeHTTP(w, r)
-		}
-	}))
-	tb.Cleanup(proxy.Close)
-	return &Server{URL: proxy.URL, Bucket: s.Bucket}
 }
 
 // freeAddress returns an address on which no server listens.

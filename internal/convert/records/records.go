@@ -81,22 +81,6 @@ func (r Record) With(data json.RawMessage) Record {
 	return r
 }
 
-// Elements returns the objects in a list of a record as records.
-func (r Record) Elements(name string) []Record {
-	var all map[string]json.RawMessage
-	var list []json.RawMessage
-	if json.Unmarshal(r.data, &all) != nil || json.Unmarshal(all[name], &list) != nil {
-		return nil
-	}
-	var elements []Record
-	for _, data := range list {
-		if len(data) > 0 && data[0] == '{' {
-			elements = append(elements, Record{List: name, Position: r.Position, data: data})
-		}
-	}
-	return elements
-}
-
 // Values yields the texts, numbers and booleans in a record that are not empty, by names with the prefix, such as user.login. Elements of a
 // list have the name of the list; if whole reports true for an object's name, the object is one value, as JSON.
 func (r Record) Values(prefix string, whole func(name string) bool) iter.Seq2[string, string] {

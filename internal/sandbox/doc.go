@@ -53,28 +53,23 @@
 // # Differences from a real server
 //
 //   - The effects of background workers (activities, link metadata) are there with the answer to the request that causes
-//
-// them.
+//     them.
 //   - Of two simultaneous writers of one external ID, one always gets 409.
 //   - The limiter is exact at any concurrency.
 //   - Deletion is final except for references to deleted work items; there is no restore.
 //   - The fields of an answer are sorted by name.
 //   - In a description, text outside of an element becomes a span, as with the latest parser. With older versions of the
-//
-// parser it becomes a paragraph.
+//     parser it becomes a paragraph.
 //   - The address of a link is checked after its other fields.
 //   - Rules and mistakes that were seen in the community edition only are in that edition only: former members stay
-//
-// listed, one relation for each ordered pair, modules are archived when they are completed.
+//     listed, one relation for each ordered pair, modules are archived when they are completed.
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the published reference and no recording,
-//
-// because no real server had them. The same holds for projects outside UTC, in whose time zone the days of a cycle begin and end here.
+//     because no real server had them. The same holds for projects outside UTC, in whose time zone the days of a cycle begin and end here.
 //   - Routes that planform does not call are missing, except a few with a reason each (operations_test.go). Missing are
-//
-// stickies, epics, worklogs, assets, pages of an item, the intake of API v1, and most of API v2. They answer with 501. So
-// do orders and parameters that planform does not send, and fields whose effect nobody saw.
+//     stickies, epics, worklogs, assets, pages of an item, the intake of API v1, and most of API v2. They answer with 501. So
+//     do orders and parameters that planform does not send, and fields whose effect nobody saw.
 //   - The work item behind an intake item is only an ID, even after the item is accepted.
-//   - It is one workspace with a handful of users, and listens on loopback only.
+//   - It serves one workspace, and listens on loopback only.
 //
 // It must not know the rest of the module, so that no mistake is made twice.
 package sandbox

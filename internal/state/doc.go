@@ -51,11 +51,11 @@
 //	{"address":"work_item/web/shop","id":"51f0...","identifier":"WEB-7","values":{"name":"Shop"},"applied_at":"2026-11-20T20:36:11Z"}
 //	]}
 //
-// "files" are the manifests that held the object when they were last applied, as paths planform created the object. "source" identifies
-// the object in the workspace from which its manifest was exported: server, workspace, ID and readable identifier there. By it, planform
-// finds the object again after its key and name have changed. "open" is the intent of a request without an outcome, with the time at
-// which it was written; for a create, "after" is the highest readable number then known of the kind in the project: the created object
-// has a higher one. The lineage is created with the first state and never changes; the serial grows by one each time the state is
+// "files" are the manifests that held the object when they were last applied, as paths relative to the folder that contains .planform;
+// "-" is standard input. "made" is true if planform created the object. "source" identifies the object in the workspace from which its
+// manifest was exported: server, workspace, ID and readable identifier there. By it, planform finds the object again after its key and
+// name have changed. "open" is the intent of a request without an outcome, with the time at which it was written; for a create, "after"
+// is the highest readable number then known of the kind in the project: the created object has a higher one. The lineage is created with the first state and never changes; the serial grows by one each time the state is
 // written; "journal" is the last journal that was replayed into the state, so that none is replayed twice. "plan" is the saved plan that
 // was carried out last, with the time at which its first run began, so that an interrupted run can be continued; any other apply removes
 // it. "owners" are the owners for which a run has ended, "" being an owner without a name. The state knows all objects that planform

@@ -1,8 +1,8 @@
 // Package provider reads and writes the service for planning and execution.
 //
 // It makes the planner's reads ([Plan]), carries out the executor's steps ([Service]), and looks up the outcome of requests whose answers
-// were lost. Every request is built from the descriptors of package resource. The package names no path, and no kind except project, whose
-// list shows whether the wider API is available.
+// were lost. Every request is built from the descriptors of package resource. The package names no path, and only
+// two kinds: an operation of project shows whether all of API v1 is available, and one of member whether API v2 is.
 //
 // It guarantees:
 //   - An answer that contradicts its request is reported. If its ID is invalid or belongs to

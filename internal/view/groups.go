@@ -10,9 +10,6 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// isOld reports whether the entry is not possible, and was not possible in the last applied run either.
-func (e *entry) isOld() bool { return e.step.AsBefore && e.action == planner.NotPossible }
-
 // projectGroups holds the groups of entries of one project, of the workspace, or of several projects.
 type projectGroups struct {
 	key, name string // of the project; the key is empty for the workspace and for several projects, the name for the workspace
@@ -145,7 +142,7 @@ type section struct {
 	title  string
 	action planner.Action
 	open   bool // it is shown unfolded, because reviewers should see it first
-	old    bool // its entries were not possible in the last applied run either
+	old    bool // it holds the entries with isOld
 }
 
 // sections returns the sections of a plan, the most important ones first.
@@ -164,6 +161,6 @@ func sections() []section {
 
 // review returns the entries of a section by project, with equal changes grouped. Deletions are never grouped, so that each one is reviewed.
 func (s *shownPlan) review(of section) []projectGroups {
-	entries := s.choose(func(e *entry) bool { return e.action == of.action && e.isOld() == of.old })
+	entries := s.choose(func(e *entry) bool { return e.action == of.action && e.isOld == of.old })
 	return s.byProject(grouped(entries, alikeSteps, func(*entry) bool { return of.action != planner.Delete }))
 }

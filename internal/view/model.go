@@ -48,6 +48,7 @@ type entry struct {
 	continued    []*planfile.Step // later steps about the same object
 	children     []*entry         // objects that are created within the object; each has its own entry in the plan, too
 	isChild      bool
+	isOld        bool     // the entry is one of several refusals of the last applied run that stay
 	same         []*entry // all refusals that this entry stands for, including the first; see merged
 }
 
@@ -122,6 +123,11 @@ func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 			plan.entries = plan.entries[:len(plan.entries)-1]
 		} else {
 			memberships[key] = e
+		}
+	}
+	if old := plan.choose(func(e *entry) bool { return e.step.AsBefore && e.action == planner.NotPossible }); len(old) > 1 {
+		for _, e := range old { // a single one is shown with its reason, because that takes one line, too
+			e.isOld = true
 		}
 	}
 	return plan

@@ -122,6 +122,21 @@ func TestWhatWasNotPossibleBeforeIsOneLine(t *testing.T) {
 	}
 }
 
+func TestTheOnlyOneThatWasNotPossibleBeforeKeepsItsReason(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	b.act(planner.NotPossible, object("work_item", "a", object("project", "web", nil)), "").Cause = planner.Cause{Code: planner.Refused, Text: "no API for it"}
+	b.Summary.Blocked = 1
+	for format, want := range map[string]string{
+		"text": "\n! work_item/web/a: no API for it\n", "markdown": "<details open><summary>Not possible (1)</summary>", "html": `<h2 class="not">Not possible (1)</h2>`,
+	} {
+		text := shownIn(t, format, &b.Plan, func(d *planfile.Document) { d.Steps[0].AsBefore = true })
+		if !strings.Contains(text, want) || strings.Contains(text, "as before") {
+			t.Errorf("%s does not say %q:\n%s", format, want, text)
+		}
+	}
+}
+
 func TestAPlanGoesProjectByProject(t *testing.T) {
 	t.Parallel()
 	b := &builder{}

@@ -112,7 +112,7 @@ func (p *printer) tally(t tally) {
 // Without --full it shows only the first entries of each action, but all deletions.
 func (p *printer) entries(plan *shownPlan) {
 	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
-	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld()) })
+	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld) })
 	blocks := &blocks{printer: p}
 	for _, project := range plan.byProject(p.groups(listed)) {
 		blocks.title = project.title(Safe)
@@ -127,7 +127,7 @@ func (p *printer) entries(plan *shownPlan) {
 		}
 	}
 	unsupported := func(e *entry) (string, bool) { return e.step.Unsupported, true }
-	for i, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld()) }), 1, unsupported) {
+	for i, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld) }), 1, unsupported) {
 		if i == 0 {
 			blocks.title = "Left out"
 		}
@@ -146,7 +146,7 @@ func (p *printer) entries(plan *shownPlan) {
 	}
 	text := counts(append(parts, count{kept, "kept as on the service"})...)
 	blocks.title = ""
-	if n := len(plan.choose((*entry).isOld)); n > 0 && !p.whole {
+	if n := len(plan.choose(func(e *entry) bool { return e.isOld })); n > 0 && !p.whole {
 		blocks.end()
 		blocks.add(func() {
 			p.line(p.refuse.paint("!"), " ", p.bold.paint(strconv.Itoa(n)+" not possible, as before"), "; --full shows them")

@@ -429,45 +429,35 @@ func (c *connection) name(names map[string]string, rows []resource.Row) {
 // table returns the table of records with all short fields that have a value in a record. Records of a kind without a natural key also show
 // their time; project is the identifier in front of the numbers of work items.
 func table(kind *resource.Kind, rows []resource.Row, names map[string]string, project string) (columns []string, cells [][]string) {
-	const time = "created_at"
-	columns = []string{"id"}
-	timed := len(kind.NaturalKey) == 0 && slices.ContainsFunc(rows, func(r resource.Row) bool { return r[time] != nil })
-	if timed {
-		columns = append(columns, "time")
+	cells = make([][]string, len(rows))
+	always := func(column string, cell func(resource.Row) string) {
+		columns = append(columns, column)
+		for i, r := range rows {
+			cells[i] = append(cells[i], cell(r))
+		}
 	}
-	var fields []*resource.Field
+	add := func(column string, cell func(resource.Row) string) {
+		if slices.ContainsFunc(rows, func(r resource.Row) bool { return cell(r) != "" }) {
+			always(column, cell)
+		}
+	}
+	always("id", resource.Row.ID)
+	switch {
+	case kind.Numbered() && project != "" && !resource.IsID(project):
+		always("identifier", func(r resource.Row) string { return strings.ToUpper(project) + "-" + text(r["sequence_id"]) })
+	case kind.Identifier != nil && kind.Identifier.APIName != "":
+		always("identifier", func(r resource.Row) string { return text(r[kind.Identifier.APIName]) })
+	}
+	if len(kind.NaturalKey) == 0 {
+		add("time", func(r resource.Row) string { return text(r["created_at"]) })
+	}
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
 		if f.Rich() || f.Type == resource.JSON ||
-			slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName() == f.APIName() }) {
+			slices.ContainsFunc(kind.Fields[:i], func(g resource.Field) bool { return g.APIName() == f.APIName() && slices.Contains(columns, g.Name) }) {
 			continue
 		}
-		if slices.ContainsFunc(rows, func(r resource.Row) bool { v, _ := r.Shown(f); return text(v) != "" }) {
-			fields = append(fields, f)
-			columns = append(columns, f.Name)
-		}
-	}
-	owned := slices.ContainsFunc(rows, func(r resource.Row) bool { o, _ := r.Owner(); return o != "" })
-	numbered := kind.Numbered() && project != "" && !resource.IsID(project)
-	identified := numbered || kind.Identifier != nil && kind.Identifier.APIName != ""
-	if identified {
-		columns = slices.Insert(columns, 1, "identifier")
-	}
-	if owned {
-		columns = append(columns, "owner")
-	}
-	for _, r := range rows {
-		cell := []string{r.ID()}
-		if timed {
-			cell = append(cell, text(r[time]))
-		}
-		switch {
-		case numbered:
-			cell = append(cell, strings.ToUpper(project)+"-"+text(r["sequence_id"]))
-		case identified:
-			cell = append(cell, text(r[kind.Identifier.APIName]))
-		}
-		for _, f := range fields {
+		add(f.Name, func(r resource.Row) string {
 			v, _ := r.Shown(f)
 			if f.Ref != "" {
 				v = named(v, names)
@@ -475,14 +465,13 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 			if word, ok := f.ObservedIn(r); ok && f.Type == resource.Enum {
 				v = word
 			}
-			cell = append(cell, text(v))
-		}
-		if owned {
-			owner, _ := r.Owner()
-			cell = append(cell, string(owner))
-		}
-		cells = append(cells, cell)
+			return text(v)
+		})
 	}
+	add("owner", func(r resource.Row) string {
+		owner, _ := r.Owner()
+		return string(owner)
+	})
 	return columns, cells
 }
 

@@ -41,7 +41,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 	case err == nil && api.Wide():
 		return api, nil
 	case err == nil, errors.Is(err, apiclient.ErrForbidden):
-		if err := c.preflight.Workspace(ctx, unlistedError(err)); err != nil {
+		if err := c.preflight.Workspace(ctx, cmp.Or(err, apiclient.ErrUnsupported)); err != nil {
 			return resource.Documented, err
 		}
 		if which == "v1" || which == "v2" { // a later error reports a list that cannot be read
@@ -87,15 +87,6 @@ func (c *connection) explain(ctx context.Context, api, project string, err error
 			" is not a member of it, or has too low a role in it",
 		Hint: "check the identifier; or have an admin of the project add " + user,
 	}}
-}
-
-// unlistedError returns the reason why the list of projects could not be read. Without an error of [provider.Detect], the service does not
-// support the list.
-func unlistedError(err error) error {
-	if err == nil {
-		return apiclient.ErrUnsupported
-	}
-	return err
 }
 
 // checkMembership returns an error if the user is not a member of a project in the manifest. It checks nothing if the list of projects was

@@ -259,15 +259,29 @@ func isSlug(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
-// configure completes the configuration for a real service.
-func (o connectionOptions) configure(config *apiclient.Config) error {
+// checkGiven returns an error if no base URL or no credential is given. It reads no file, because a file may be readable only once.
+func (o connectionOptions) checkGiven() error {
 	switch {
+	case o.sandbox:
+		return nil
 	case o.baseURL == "":
 		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL",
 			"PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR"), code: "no-base-url"}
 	case o.baseURL == cloudWeb, strings.HasPrefix(o.baseURL, cloudWeb+"/"):
 		return usageError{text: cloudWeb + " is the web app", hint: "its API has the base URL " + cloudAPI}
-	case config.Workspace == "" && !o.workspaceOptional:
+	case o.apiKeyFile != "":
+		return nil
+	}
+	_, err := o.credential()
+	return err
+}
+
+// configure completes the configuration for a real service.
+func (o connectionOptions) configure(config *apiclient.Config) error {
+	if err := o.checkGiven(); err != nil {
+		return err
+	}
+	if config.Workspace == "" && !o.workspaceOptional {
 		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace", code: "no-workspace"}
 	}
 	credential, err := o.credential()

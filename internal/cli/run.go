@@ -42,8 +42,12 @@ type stateReader interface {
 	Version() (lineage string, serial uint64)
 }
 
-// newRun reads and checks the manifests. If they have errors, nothing is sent.
+// newRun reads and checks the manifests. If they have errors, nothing is sent. It begins with the base URL and the credential, because
+// large manifests take seconds.
 func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
+	if err := o.service.checkGiven(); err != nil {
+		return nil, err
+	}
 	desired, err := o.load(ctx, out)
 	if err != nil {
 		return nil, err

@@ -146,9 +146,9 @@ func markdownEntries(groups [][]*entry) []string {
 	for _, same := range groups {
 		e := same[0]
 		if len(same) > 1 {
-			places := ""
-			if e.action == planner.NotPossible {
-				places = "; " + diag.First(positions(same), namedSteps)
+			places := positions(same)
+			if places != "" {
+				places = "; " + places
 			}
 			all = append(all, "- "+"**"+diag.Count(len(same), e.noun())+"**"+e.markdown()+"  "+firstNames(same, code)+escapeMarkdown(places)+"\n")
 			continue

@@ -137,6 +137,23 @@ func TestTheOnlyOneThatWasNotPossibleBeforeKeepsItsReason(t *testing.T) {
 	}
 }
 
+func TestRefusalsWithoutAPositionEndWithTheirNames(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	for _, key := range []string{"a", "b", "c"} {
+		b.act(planner.NotPossible, object("work_item", key, object("project", "web", nil)), "").Cause = planner.Cause{Code: planner.Refused, Text: "no API for it"}
+	}
+	b.Summary.Blocked = 3
+	text := shownIn(t, "markdown", &b.Plan, func(d *planfile.Document) {
+		for i := range d.Steps {
+			d.Steps[i].Position = nil
+		}
+	})
+	if !strings.Contains(text, "`work_item/web/c`\n") {
+		t.Error(text)
+	}
+}
+
 func TestAPlanGoesProjectByProject(t *testing.T) {
 	t.Parallel()
 	b := &builder{}

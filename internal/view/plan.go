@@ -222,8 +222,8 @@ func (p *printer) entry(same []*entry) {
 	} else {
 		p.line(color.paint(symbol), " ", Safe(string(e.address)), after(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.entryDetails(e))
 	}
-	if e.action == planner.NotPossible && e.step.Position != nil {
-		p.line("    ", p.dim.paint("-->"), " ", diag.First(positions(same), namedSteps))
+	if places := positions(same); places != "" {
+		p.line("    ", p.dim.paint("-->"), " ", places)
 	}
 	if lost := e.lost(); lost != "" {
 		p.line("    ", p.dim.paint(Safe(lost)))
@@ -252,15 +252,15 @@ func (p *printer) entry(same []*entry) {
 	}
 }
 
-// positions returns the positions of entries in the manifests, each one once.
-func positions(entries []*entry) []string {
+// positions lists the first positions of refusals in the manifests, each one once. It returns "" for other entries.
+func positions(entries []*entry) string {
 	var places []string
 	for _, e := range entries {
-		if at := e.step.Position; at != nil && !slices.Contains(places, Safe(at.String())) {
+		if at := e.step.Position; at != nil && e.action == planner.NotPossible && !slices.Contains(places, Safe(at.String())) {
 			places = append(places, Safe(at.String()))
 		}
 	}
-	return places
+	return diag.First(places, namedSteps)
 }
 
 // heading returns the beginning of an entry without a name: its symbol and its address.

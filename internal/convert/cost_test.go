@@ -166,6 +166,20 @@ func TestATableOfManyColumnsIsConvertedTwice(t *testing.T) {
 	}
 }
 
+func TestACardWithManyLabelsIsConverted(t *testing.T) {
+	t.Parallel()
+	const labels = 20_000
+	var all, ids []string
+	for n := range labels {
+		all, ids = append(all, fmt.Sprintf(`{"id": "L%d", "name": "label %[1]d", "color": "red"}`, n)), append(ids, fmt.Sprintf(`"L%d"`, n))
+	}
+	f := inline(t, "board.json", `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "labels": [`+strings.Join(all, ",")+
+		`], "cards": [{"id": "c", "idShort": 1, "shortLink": "s", "name": "One", "idList": "l", "idLabels": [`+strings.Join(ids, ",")+`]}]}`)
+	if r := must(t, t.TempDir(), f, nil).Report; r.Counts.Labels != labels {
+		t.Errorf("%d labels are carried", r.Counts.Labels)
+	}
+}
+
 // BenchmarkShapes converts what costs more than its size: many files, many columns, much depth.
 func BenchmarkShapes(b *testing.B) {
 	for name, write := range map[string]func(dir string) error{

@@ -50,7 +50,12 @@ type board struct {
 	cards         []*card
 	lists, labels []string // IDs
 	actions       int
+	links         map[string]*card // by the short link
+	names         map[string]int   // numbers of labels by their names in lower case
 }
+
+// newBoard returns a board without parts.
+func newBoard() *board { return &board{links: map[string]*card{}, names: map[string]int{}} }
 
 // card is a card that waits for the end of its board. left is the reason why it becomes no item, such as template.
 type card struct {
@@ -62,7 +67,7 @@ type card struct {
 // trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
 	b := &boards{
-		all: []*board{{}}, cards: map[string]*card{}, parts: map[string]records.Value{}, tasks: map[string][]records.Value{},
+		all: []*board{newBoard()}, cards: map[string]*card{}, parts: map[string]records.Value{}, tasks: map[string][]records.Value{},
 		bearers: map[string][]*convert.Issue{}, said: map[string]bool{}, creators: map[string]string{}, changes: map[string]int{},
 	}
 	return hooks{
@@ -108,6 +113,7 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 		b.parts[id], of.lists = v, append(of.lists, id)
 	case "labels":
 		b.parts[id], of.labels = v, append(of.labels, id)
+		of.names[strings.ToLower(strings.TrimSpace(at("name")))]++
 	case "customFields":
 		b.parts[id] = v
 	case "checklists":
@@ -133,7 +139,7 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 			x.take(x.find("issue"), c.record.Tree())
 			c.record = records.Record{}
 		}
-		b.all = append(b.all, &board{})
+		b.all = append(b.all, newBoard())
 		return true, nil
 	}
 	return false, nil
@@ -167,7 +173,7 @@ func (b *boards) action(x *reader, v records.Value) bool {
 func (b *board) number(x *reader) {
 	last, taken, shared := 0, map[int]bool{}, 0
 	for _, c := range b.cards {
-		last = max(last, c.number)
+		last, b.links[c.link] = max(last, c.number), c
 	}
 	for _, c := range slices.SortedFunc(slices.Values(b.cards), func(a, b *card) int { return cmp.Compare(a.id, b.id) }) {
 		n := c.number
@@ -226,10 +232,8 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 	i.Pages = nil
 	for _, page := range pages {
 		other := ""
-		if m := cardAddress.FindStringSubmatch(page.URL); m != nil {
-			if n := slices.IndexFunc(of.cards, func(c *card) bool { return c.link == m[1] }); n >= 0 {
-				other = of.cards[n].key
-			}
+		if m := cardAddress.FindStringSubmatch(page.URL); m != nil && of.links[m[1]] != nil {
+			other = of.links[m[1]].key
 		}
 		if other == "" || other == i.Key {
 			i.Pages = append(i.Pages, page)
@@ -241,15 +245,14 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 
 // label returns a label of a board. If it has no name, or shares it with another label, its name includes the colour.
 func (b *boards) label(x *reader, of *board, id string) convert.Label {
-	name := func(id string) string { return strings.TrimSpace(x.reads(b.parts[id])("name")) }
-	colour := x.reads(b.parts[id])("color")
-	l := convert.Label{Name: name(id), Color: x.find("colours").word(colour)}
+	at := x.reads(b.parts[id])
+	colour := at("color")
+	l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(colour)}
 	colour = strings.ReplaceAll(colour, "_", " ")
-	same := func(other string) bool { return other != id && strings.EqualFold(name(other), l.Name) }
 	switch {
 	case l.Name == "":
 		l.Name = cmp.Or(colour, "no colour")
-	case colour != "" && slices.ContainsFunc(of.labels, same):
+	case colour != "" && of.names[strings.ToLower(l.Name)] > 1:
 		l.Name += " (" + colour + ")"
 	}
 	return l

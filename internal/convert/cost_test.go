@@ -180,6 +180,20 @@ func TestACardWithManyLabelsIsConverted(t *testing.T) {
 	}
 }
 
+func TestACardWithManyCommentsIsConverted(t *testing.T) {
+	t.Parallel()
+	const comments = 20_000
+	var all []string
+	for n := range comments {
+		all = append(all, fmt.Sprintf(`{"id": "a%d", "type": "commentCard", "date": "2024-01-02T10:00:00Z", "idMemberCreator": "m", "data": {"text": "word %[1]d", "card": {"id": "c"}}}`, n))
+	}
+	f := inline(t, "board.json", `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}],
+		"cards": [{"id": "c", "idShort": 1, "shortLink": "s", "name": "One", "idList": "l"}], "actions": [`+strings.Join(all, ",")+`]}`)
+	if r := must(t, t.TempDir(), f, nil).Report; r.Counts.Comments != comments {
+		t.Errorf("%d comments are carried", r.Counts.Comments)
+	}
+}
+
 // BenchmarkShapes converts what costs more than its size: many files, many columns, much depth.
 func BenchmarkShapes(b *testing.B) {
 	for name, write := range map[string]func(dir string) error{

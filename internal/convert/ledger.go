@@ -147,14 +147,14 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 		}
 		e.n[at]++
 	}
-	if i != nil {
+	if i != nil && len(i.Held) == 0 {
 		n := 0
 		for _, name := range r.names {
 			if r.Of(name) != Technical {
 				n += len(r.entries[name].texts)
 			}
 		}
-		i.Held = append(make([]Held, 0, len(i.Held)+n), i.Held...) // no more than it needs, as there are many
+		i.Held = make([]Held, 0, n) // no more than it needs, as there are many
 	}
 	for _, name := range r.names {
 		e, role := r.entries[name], r.Of(name)

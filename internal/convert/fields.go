@@ -85,6 +85,7 @@ var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
 // labels returns the labels of an item: the labels of the issue, and components and versions if the mapping makes them labels.
 func (c *composer) labels(i *Issue, g *groups) []any {
 	var list []any
+	has := map[string]bool{}
 	add := func(name, color, description string) {
 		name, _, _ = strings.Cut(name, Within)
 		name, _ = cut(diag.OneLine(c.clean(i, name)))
@@ -99,8 +100,8 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 			more = more.With("color", "#"+strings.ToLower(strings.TrimPrefix(color, "#")))
 		}
 		g.labels.add(name, more.With("description", diag.OneLine(c.clean(i, description)))...)
-		if !slices.Contains(list, any(name)) {
-			list = append(list, name)
+		if !has[name] {
+			has[name], list = true, append(list, name)
 		}
 	}
 	for _, l := range i.Labels {

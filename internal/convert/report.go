@@ -171,8 +171,12 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			r.Losses = append(r.Losses, *l)
 		}
 	}
+	items := concerned(issues)
 	for _, q := range m.Questions {
-		one := Question{Section: q.Section, Name: q.Name, Items: behind(q, issues), Position: q.Position.String()}
+		one := Question{Section: q.Section, Name: q.Name, Items: items[[2]string{q.Section, q.Name}], Position: q.Position.String()}
+		if q.Section == "source" || q.Section == "columns" {
+			one.Items = len(issues)
+		}
 		if name := c.name(q.Name); q.Section == "people" && name != q.Name {
 			one.Called = name
 		}
@@ -227,28 +231,22 @@ func (q Question) Text() string {
 	return name
 }
 
-// behind counts the issues that an open entry concerns.
-func behind(q mapping.Question, issues []*Issue) int {
-	concerns := func(i *Issue) (hit bool) {
-		switch q.Section {
-		case "people":
-			hit = slices.Contains(i.involved(), q.Name)
-		case "states":
-			hit = i.State.Name == q.Name
-		case "priorities":
-			hit = i.Priority == q.Name
-		case "types":
-			hit = i.Type == q.Name
-		case "links":
-			hit = slices.ContainsFunc(i.Links, func(l Link) bool { return l.Type == q.Name })
-		case "projects":
-			hit = i.Project == q.Name
-		case "source", "columns":
-			hit = true
+// concerned counts the issues that an open entry of a section concerns, by section and name.
+func concerned(issues []*Issue) map[[2]string]int {
+	all := map[[2]string]int{}
+	for _, i := range issues {
+		of := map[[2]string]bool{{"states", i.State.Name}: true, {"priorities", i.Priority}: true, {"types", i.Type}: true, {"projects", i.Project}: true}
+		for _, id := range i.involved() {
+			of[[2]string{"people", id}] = true
 		}
-		return hit
+		for _, l := range i.Links {
+			of[[2]string{"links", l.Type}] = true
+		}
+		for at := range of {
+			all[at]++
+		}
 	}
-	return len(issues) - len(slices.DeleteFunc(slices.Clone(issues), concerns))
+	return all
 }
 
 // Settled reports whether no question is open, and every loss is agreed.

@@ -182,7 +182,7 @@ func (in *inputs) add(f File, size uint64) error {
 	return nil
 }
 
-// sheets reads the file as a spreadsheet, and returns nil if the file is none.
+// sheets reads the file as a spreadsheet, and returns nil if the file is none, or if it was found in a folder and has no table.
 func (f *File) sheets() ([]*xlsx.Sheet, error) {
 	start, err := f.start()
 	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
@@ -198,7 +198,7 @@ func (f *File) sheets() ([]*xlsx.Sheet, error) {
 		return nil, err
 	}
 	sheets, err := xlsx.Read(data, f.Name)
-	if errors.Is(err, xlsx.ErrOther) {
+	if errors.Is(err, xlsx.ErrOther) || f.found && errors.Is(err, xlsx.ErrEmpty) {
 		return nil, nil
 	}
 	return sheets, err

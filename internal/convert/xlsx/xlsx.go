@@ -33,8 +33,11 @@ const (
 	maxText = 128 << 20
 )
 
-// ErrOther is the error for a zip archive that is no spreadsheet.
-var ErrOther = errors.New("a zip archive without a workbook")
+// Errors for a zip archive that is no spreadsheet, and for a spreadsheet without a table.
+var (
+	ErrOther = errors.New("a zip archive without a workbook")
+	ErrEmpty = errors.New("no visible sheet of the workbook has cells")
+)
 
 // Sheet is a sheet as CSV.
 type Sheet struct {
@@ -77,7 +80,7 @@ type book struct {
 	unseen []string // hidden sheets
 }
 
-// Read returns the visible sheets of a workbook that have cells. If no sheet has cells, it returns all visible sheets.
+// Read returns the visible sheets of a workbook that have cells, or ErrEmpty if there are none.
 func Read(data []byte, name string) ([]*Sheet, error) {
 	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	if len(data) > MaxFile {
@@ -114,10 +117,12 @@ func Read(data []byte, name string) ([]*Sheet, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		if len(s.Text) > 0 {
+			all = append(all, s)
+		}
 	}
-	if full := slices.DeleteFunc(slices.Clone(all), func(s *Sheet) bool { return len(s.Text) == 0 }); len(full) > 0 {
-		all = full
+	if len(all) == 0 {
+		return nil, diag.WithHint(fmt.Errorf("%s: %w", name, ErrEmpty), "show the sheet with the table, and save the workbook")
 	}
 	if len(b.unseen) > 0 {
 		all[0].note("hidden sheets are not read: " + strings.Join(b.unseen, ", "))
@@ -214,9 +219,6 @@ func (b *book) workbook() (sheets []entry, err error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if len(sheets) == 0 {
-		return nil, fmt.Errorf("%s: the workbook has no sheet", b.name)
 	}
 	targets := map[string]string{}
 	err = b.part("xl/_rels/workbook.xml.rels", func(_ *xml.Decoder, e xml.StartElement) error {

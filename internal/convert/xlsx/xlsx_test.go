@@ -56,6 +56,24 @@ func TestAFormulaWithoutAValueIsNoEmptyCell(t *testing.T) {
 	}
 }
 
+func TestAWorkbookWithoutVisibleCellsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, sheets := range map[string]string{
+		"the visible sheet is empty": `<sheet name="S" r:id="rId1"/>`,
+		"all sheets are hidden":      `<sheet name="S" state="hidden" r:id="rId1"/>`,
+		"there is no sheet":          ``,
+	} {
+		_, err := xlsx.Read(workbook(t, map[string]string{
+			"xl/workbook.xml":            `<workbook xmlns:r="r"><sheets>` + sheets + `</sheets></workbook>`,
+			"xl/worksheets/sheet1.xml":   `<worksheet><sheetData/></worksheet>`,
+			"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>`,
+		}), "book.xlsx")
+		if err == nil || err.Error() != "book.xlsx: no visible sheet of the workbook has cells" || !strings.Contains(diag.HintOf(err), "show the sheet") {
+			t.Errorf("%s: %v, %s", name, err, diag.HintOf(err))
+		}
+	}
+}
+
 // FuzzRead: whatever the parts of a workbook hold, it is refused, or read as a table each of whose lines belongs to a row.
 func FuzzRead(f *testing.F) {
 	const sheets = `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`

@@ -100,7 +100,7 @@ func (c *campaign) round(t *testing.T) {
 	t.Helper()
 	c.rounds++
 	w := &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
-	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.UniqueInTurn + sandboxtest.Uniqueness(c.rng.IntN(2)), Fault: w.fault})
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.Uniqueness(c.rng.IntN(2)), Fault: w.fault})
 	want := c.manifest(t, s)
 	for child, ended := 0, false; !ended; child++ {
 		if child == campaignChildren {

@@ -26,7 +26,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/planform/planform/internal/cli"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
@@ -37,62 +37,62 @@ const module = "github.com/planform/planform/"
 // allowed is the architecture: what each package may import of the others.
 func allowed() map[string][]string {
 	return map[string][]string{
-		"internal/baseurl":      {},
-		"internal/diag":         {},
-		"internal/disk":         {},
-		"internal/graph":        {},
-		"internal/markup":       {},
-		"internal/resource":     {"internal/diag", "internal/markup"},
-		"internal/table":        {"internal/diag"},
-		"schema":                {"internal/resource"},
-		"manifest":              {"internal/diag", "internal/graph", "internal/markup", "internal/resource", "internal/table", "internal/yamltext", "schema"},
-		"internal/yamltext":     {},
-		"internal/proof":        {"internal/resource", "planner"},
-		"internal/pull":         {"internal/diag", "internal/export", "internal/markup", "internal/resource", "internal/yamltext", "manifest", "planner"},
-		"manifest/manifesttest": {},
-		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
-		"executor":              {"internal/diag", "internal/resource", "planner"},
-		"internal/wire":         {"internal/diag"},
-		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource", "internal/wire"},
-		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "internal/wire", "planner"},
-		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/disk", "internal/resource", "planner"},
-		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
-		"internal/export":       {"apiclient", "internal/diag", "internal/disk", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
+		"internal/http/baseurl":   {},
+		"internal/text/diag":      {},
+		"internal/state/disk":     {},
+		"internal/graph":          {},
+		"internal/text/markup":    {},
+		"internal/plane/resource": {"internal/text/diag", "internal/text/markup"},
+		"internal/text/table":     {"internal/text/diag"},
+		"schema":                  {"internal/plane/resource"},
+		"manifest":                {"internal/text/diag", "internal/graph", "internal/text/markup", "internal/plane/resource", "internal/text/table", "internal/text/yamltext", "schema"},
+		"internal/text/yamltext":  {},
+		"internal/plan/proof":     {"internal/plane/resource", "planner"},
+		"internal/sync/pull":      {"internal/text/diag", "internal/sync/export", "internal/text/markup", "internal/plane/resource", "internal/text/yamltext", "manifest", "planner"},
+		"manifest/manifesttest":   {},
+		"planner":                 {"internal/text/diag", "internal/graph", "internal/plane/resource"},
+		"executor":                {"internal/text/diag", "internal/plane/resource", "planner"},
+		"internal/http/wire":      {"internal/text/diag"},
+		"apiclient":               {"internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/http/wire"},
+		"internal/state":          {"executor", "internal/http/baseurl", "internal/state/disk", "internal/plane/resource", "internal/http/wire", "planner"},
+		"internal/plane/provider": {"apiclient", "executor", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "planner"},
+		"internal/sync/doctor":    {"apiclient", "internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/state"},
+		"internal/sync/export":    {"apiclient", "internal/text/diag", "internal/state/disk", "internal/graph", "internal/text/markup", "internal/plane/provider", "internal/plane/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
 			"internal/convert/dates", "internal/convert/encoded", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/mapping", "internal/convert/words", "internal/convert/xlsx",
-			"internal/diag", "internal/disk", "internal/graph", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
+			"internal/text/diag", "internal/state/disk", "internal/graph", "internal/text/markup", "internal/plane/resource", "internal/text/table", "manifest", "schema",
 		},
-		"internal/convert/dates":     {"internal/diag"},
-		"internal/convert/encoded":   {"internal/diag"},
+		"internal/convert/dates":     {"internal/text/diag"},
+		"internal/convert/encoded":   {"internal/text/diag"},
 		"internal/convert/jira/adf":  {"internal/convert/jira/wiki"},
 		"internal/convert/jira/wiki": {},
-		"internal/convert/mapping":   {"internal/diag", "internal/yamltext", "manifest"},
-		"internal/convert/records":   {"internal/diag"},
-		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/convert/words", "internal/diag", "internal/table"},
+		"internal/convert/mapping":   {"internal/text/diag", "internal/text/yamltext", "manifest"},
+		"internal/convert/records":   {"internal/text/diag"},
+		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/convert/words", "internal/text/diag", "internal/text/table"},
 		"internal/convert/words":     {},
-		"internal/convert/xlsx":      {"internal/diag"},
+		"internal/convert/xlsx":      {"internal/text/diag"},
 		// A format knows the model and how to read its files, and no other format but tables.
-		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/diag"},
-		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag", "internal/table"},
-		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag"},
+		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/text/diag"},
+		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/text/diag", "internal/text/table"},
+		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/text/diag"},
 		"internal/convert/formats": {
 			"internal/convert", "internal/convert/github", "internal/convert/jira", "internal/convert/described",
 			"internal/convert/tabular",
 		},
-		"internal/history":   {"internal/diag", "internal/disk", "internal/resource", "planner"},
-		"internal/bucket":    {"internal/baseurl", "internal/diag", "internal/state", "internal/wire"},
-		"internal/httpstate": {"internal/baseurl", "internal/diag", "internal/state", "internal/wire"},
-		"internal/planfile":  {"internal/diag", "internal/resource", "planner"},
-		"internal/view":      {"executor", "internal/diag", "internal/doctor", "internal/planfile", "internal/resource", "planner"},
-		"internal/sandbox":   {},
+		"internal/state/history":   {"internal/text/diag", "internal/state/disk", "internal/plane/resource", "planner"},
+		"internal/state/bucket":    {"internal/http/baseurl", "internal/text/diag", "internal/state", "internal/http/wire"},
+		"internal/state/httpstate": {"internal/http/baseurl", "internal/text/diag", "internal/state", "internal/http/wire"},
+		"internal/plan/planfile":   {"internal/text/diag", "internal/plane/resource", "planner"},
+		"internal/view":            {"executor", "internal/text/diag", "internal/sync/doctor", "internal/plan/planfile", "internal/plane/resource", "planner"},
+		"internal/sandbox":         {},
 		// Only tests import it.
-		"internal/sandbox/sandboxtest": {"internal/sandbox"},
-		"internal/bucket/buckettest":   {},
-		"internal/sample":              {},
-		"internal/simulation":          {},
+		"internal/sandbox/sandboxtest":     {"internal/sandbox"},
+		"internal/state/bucket/buckettest": {},
+		"internal/sample":                  {},
+		"internal/simulation":              {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/formats", "internal/diag", "internal/disk", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
-			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
+			"apiclient", "executor", "internal/state/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/formats", "internal/text/diag", "internal/state/disk", "internal/sync/doctor", "internal/sync/export", "internal/state/history", "internal/state/httpstate", "internal/plan/planfile", "internal/plan/proof", "internal/plane/provider", "internal/sync/pull", "internal/plane/resource", "internal/sandbox",
+			"internal/state", "internal/view", "internal/text/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
 	}
@@ -101,15 +101,15 @@ func allowed() map[string][]string {
 // only says which package alone may import a library.
 func only() map[string]string {
 	return map[string]string{
-		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/yamltext",
+		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/text/yamltext",
 		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",
 		"go.etcd.io/bbolt":                         "internal/sandbox",
-		"github.com/natefinch/atomic":              "internal/disk",
-		"net/http":                                 "apiclient, internal/wire, internal/sandbox, internal/sandbox/sandboxtest, internal/bucket, internal/bucket/buckettest, internal/httpstate",
-		"github.com/minio/minio-go/v7":             "internal/bucket",
-		"net/http/httptest":                        "internal/sandbox/sandboxtest, internal/bucket/buckettest",
+		"github.com/natefinch/atomic":              "internal/state/disk",
+		"net/http":                                 "apiclient, internal/http/wire, internal/sandbox, internal/sandbox/sandboxtest, internal/state/bucket, internal/state/bucket/buckettest, internal/state/httpstate",
+		"github.com/minio/minio-go/v7":             "internal/state/bucket",
+		"net/http/httptest":                        "internal/sandbox/sandboxtest, internal/state/bucket/buckettest",
 	}
 }
 
@@ -152,13 +152,13 @@ func TestOnlyWireMakesAWayToAServer(t *testing.T) {
 	t.Parallel()
 	ways := regexp.MustCompile(`\bhttp\.(Client|DefaultClient|DefaultTransport|Get|Post|PostForm|Head)\b|\bhttp\.Transport\b[^)]|new\(http\.|\b(net|tls)\.(Dial\w*)\b`)
 	eachSource(t, func(name string, text []byte) {
-		if strings.HasSuffix(filepath.Base(filepath.Dir(name)), "test") || strings.HasPrefix(name, "internal/wire/") {
+		if strings.HasSuffix(filepath.Base(filepath.Dir(name)), "test") || strings.HasPrefix(name, "internal/http/wire/") {
 			return
 		}
 		for n, line := range strings.Split(string(text), "\n") {
 			code, _, _ := strings.Cut(line, "//")
 			if way := ways.FindString(code); way != "" {
-				t.Errorf("%s:%d: %s: only internal/wire makes a way to a server; use wire.New and wire.Send", name, n+1, way)
+				t.Errorf("%s:%d: %s: only internal/http/wire makes a way to a server; use wire.New and wire.Send", name, n+1, way)
 			}
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // RowResult is the result of one row of a bulk request: the ID of its object, or the error of a row that was not done. The ID of a row that

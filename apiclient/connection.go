@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
 )
 
 // errBroken marks a failed connection or an incomplete answer.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // late is a timeout error.

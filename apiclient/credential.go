@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
 )
 
 // Credential is an API key or a bearer token. It can be passed on, but neither printed nor marshalled: a closure hides the secret even from

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 const (

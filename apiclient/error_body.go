@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Effect is the effect that a failed request may have had.

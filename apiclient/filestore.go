@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/baseurl"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/baseurl"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // StoreError is a failure of the file store that the service named. It contains neither the address of the file nor a signature.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // form is the service's form for an upload.

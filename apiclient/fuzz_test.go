@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // FuzzHeaders checks the waits for arbitrary headers of a refusal and of an answer.

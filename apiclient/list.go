@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )

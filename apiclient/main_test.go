@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

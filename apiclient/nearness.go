@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/planform/planform/internal/baseurl"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/baseurl"
+	"github.com/planform/planform/internal/http/wire"
 )
 
 // proximity ranks addresses by their nearness to this machine. The service names the file store, and must not use planform to reach

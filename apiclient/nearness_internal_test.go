@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 func TestTheRangeOfAnAddressDecidesItsNearness(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // errToggleSlash means that the service expects the same request with the other form of the path's trailing slash.

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Request is one call of an operation. Either Params or Path gives the path.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // dialFails returns the error of a transport that could not connect.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
 )
 
 // countingConn counts the bytes written to a connection.

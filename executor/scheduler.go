@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

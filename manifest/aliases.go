@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // resolved returns the node that an alias stands for, or nil if that node is an alias too. It returns any other node as it is.

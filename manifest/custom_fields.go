@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // decodeCustomFields decodes the values of custom fields. Their definitions are bound later, when the type of the item is known.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // checkCycles reports objects that are their own ancestors through a field that refers to their own kind, such as parent.

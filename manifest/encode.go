@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // Map is a mapping with a fixed order of keys. A value is a text, a [Literal], a Map, or a []any of these.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // standardInput is the name of standard input on the command line.

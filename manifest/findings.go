@@ -3,7 +3,7 @@ package manifest
 import (
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // finding is a diagnostic. suggest returns its hint; it is called only if the finding is reported.

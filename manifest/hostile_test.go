@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/sample"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

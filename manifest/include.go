@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/schema"
 )
 

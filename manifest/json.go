@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // readJSON reads a field of free JSON. It returns the mapping as JSON with sorted keys. Numbers keep their text, and scalars that JSON has

@@ -19,7 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // the judge of the checks
 	"gopkg.in/yaml.v3"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/manifest/manifesttest"

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Localize removes IDs and identifiers that belong to another workspace than the one that the manifest is applied to. isTarget reports

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // checkOffline reports what a plan would refuse or could not do for objects that do not exist yet. Objects with an ID exist, so most rules

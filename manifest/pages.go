@@ -13,10 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/markup"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/markup"
+	"github.com/planform/planform/internal/text/yamltext"
 	"github.com/planform/planform/schema"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // scanner passes a file to the YAML reader line by line, and checks each line first. It stops at a line that is too large, contains

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 //go:embed synonyms.txt

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // SyntaxError returns the finding for a YAML syntax error. ok is false for other errors.

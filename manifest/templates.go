@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 	"github.com/planform/planform/schema"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/schema"
 )
 

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
+	"github.com/planform/planform/internal/text/yamltext"
 	"github.com/planform/planform/schema"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // activity is the kind whose list shows the history of its parent object.

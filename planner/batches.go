@@ -3,7 +3,7 @@ package planner
 import (
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // place identifies the steps that can share requests: they have the same bulk operation and the same parent.

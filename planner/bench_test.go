@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // blockers finds the objects and fields that cannot be made, and the causes.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // bookkeeping is the stage that collects the changes of the state that no step makes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // neededByChildren reports whether the manifest has children of an object that cannot be made while the field is off.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // compare compares the values of the manifest for an object that exists with the values that the service shows. If the service

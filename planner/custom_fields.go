@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"maps"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // maxValueReads limits the requests that a plan makes for values of custom fields without --refresh-all.

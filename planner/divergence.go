@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // divergences is the stage that lists the changes that people made on the service, for a pull into the manifests.

@@ -3,7 +3,7 @@ package planner_test
 import (
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

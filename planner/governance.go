@@ -1,6 +1,6 @@
 package planner
 
-import "github.com/planform/planform/internal/resource"
+import "github.com/planform/planform/internal/plane/resource"
 
 // managedElsewhere returns the manager of a kind's objects, and the place where a manifest must write them. It returns "" if the service
 // does not refuse to write them where the manifest has them, or if that is not known.

@@ -3,7 +3,7 @@ package planner
 import (
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // findGovernance reads the level, workspace or project, on which the workspace manages kinds that can be on both. The service refuses

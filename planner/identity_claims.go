@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // claims is the stage that finds conflicts about values that must be unique within a parent: names, and planform's marks.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // This file has the checks that the sources of an identity agree: the ID and the identifier of the manifest, the state, and planform's mark.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // identities is the stage that binds every object of the manifest to a row of the service, or finds that it has none.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // near returns a hint with names in a list that are similar to a text.

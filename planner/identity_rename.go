@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // Moved returns the new address of a record after an object moved to another address, and reports whether it changed. The addresses of the

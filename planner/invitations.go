@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // invitations returns an invitation for each e-mail address in the manifest that no member of the workspace has. An existing invitation is

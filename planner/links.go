@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // A text in the manifest links to the addresses of objects. The service gets links to their pages, whose URLs contain the objects' IDs.

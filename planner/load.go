@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // Reader makes read requests, and puts the answers into [Input.Observed]. A missing object or route is an answer, too.

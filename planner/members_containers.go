@@ -3,7 +3,7 @@ package planner
 import (
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // listedContainer is a container that the service lists, with its members.

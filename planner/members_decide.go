@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // decisions is the stage that decides about each edge: add, remove, change or leave it.

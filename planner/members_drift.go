@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // fieldDrift is a field of the manifest whose memberships people changed.

@@ -3,8 +3,8 @@ package planner
 import (
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // edge identifies a membership by its kind, and by the IDs of the container and of the member. An edge without a container stands for the

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // listState is the outcome of reading a list of members.

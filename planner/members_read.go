@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // readMembers reads the members of a container, if a decision about an edge may need them, and the other data about new members.

@@ -1,8 +1,8 @@
 package planner
 
 import (
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // memberships is the stage that gathers the edges that the manifest wants, and the wishes of its fields about other edges.

@@ -3,7 +3,7 @@ package planner
 import (
 	"sync"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // findContainers finds the current containers of objects whose field is null, and of objects that are not in their wanted container. It looks

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // definition is an object that defines a word for a membership, such as a custom relation, see [resource.Words].

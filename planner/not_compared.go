@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // NotCompared is a group of objects, or a field of objects, that a plan did not compare with the service. The plan does not show changes

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // objects holds the objects that the manifest wants, with the state of each.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // ordering is the stage that finds the dependencies between steps and puts the steps into order.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // stepsThatNeed makes a step for each list of needs.

@@ -3,7 +3,7 @@ package planner
 import (
 	"cmp"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // outsiders is the stage that finds people in fields who are no members of the project, or have too low a role. The service drops such

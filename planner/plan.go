@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Plan is the ordered list of steps, with the data that the executor and the reports need.

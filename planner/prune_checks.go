@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // presence finds out whether the service still has an orphan. It looks in the orphan's list, then reads the orphan by ID, then looks in the

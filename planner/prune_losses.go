@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // lostText limits the characters that a plan shows of the text of a deleted object.

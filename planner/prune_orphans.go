@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // orphans is the stage that finds objects that the state has and the manifest does not, and decides which of them the run deletes. Without

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // pruning is the stage that plans the deletions, and reports the orphans that stay.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // maxLooks limits the requests that read the contents and users of orphans to four minutes of the usual quota.

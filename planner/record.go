@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // AttributeKey returns the key of a member's attribute in the member record of a container.

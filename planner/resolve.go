@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // references is the stage that resolves the names in reference fields to objects and IDs.

@@ -3,8 +3,8 @@ package planner
 import (
 	"errors"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // SecretKeptHint is the hint for a secret file that is not empty.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // Doubt holds the reads that requests of earlier runs may still change. Such a request has no answer, or it was sent again, so that its

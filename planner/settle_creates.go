@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // recovery finds the outcome of creates by readable numbers, because the documented operations cannot list work items.

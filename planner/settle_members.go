@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // memberRecord holds the state's record of the members of one container. The record's open request is in the field intent.

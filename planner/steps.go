@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // steps holds the steps of a plan while it is made.

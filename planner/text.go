@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // findings is the list of errors and warnings about a manifest and its plan.

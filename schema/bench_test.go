@@ -3,7 +3,7 @@ package schema
 import (
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // BenchmarkCompile measures the first check of the kind with the most fields.

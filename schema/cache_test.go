@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/schema"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // site has the schema of each release under its version, and the newest schema of manifest version 1 under v1. .github/site/hooks.py

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 // Property is a property of documents, or of objects besides the fields of their kind, such as key. Doc is Markdown.

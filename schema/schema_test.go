@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/schema"
 )
 

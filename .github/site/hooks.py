@@ -13,7 +13,7 @@ CODE = "https://github.com/planform/planform/blob/main/"
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "CHANGELOG.md": "changes.md"}
 SCHEMAS = {
     "planform.schema.json": "schema/planform.schema.json",
-    "plan.schema.json": "internal/planfile/plan.schema.json",
+    "plan.schema.json": "internal/plan/planfile/plan.schema.json",
 }
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#]+)")
 

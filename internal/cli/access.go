@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/doctor"
-	"github.com/planform/planform/internal/provider"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/provider"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/sync/doctor"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

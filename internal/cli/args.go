@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // commandLine is a parsed command line, with its flags first because the library needs them there.

@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/planform/planform/internal/bucket/buckettest"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/internal/state/bucket/buckettest"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables

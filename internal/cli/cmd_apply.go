@@ -11,10 +11,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/formats"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // convertNames returns the names of formats that the command line accepts.

@@ -13,11 +13,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/export"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/proof"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plan/proof"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/sync/export"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )

@@ -11,10 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 	"github.com/planform/planform/internal/view"
-	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/manifest"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/provider"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/provider"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
-	"github.com/planform/planform/internal/pull"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/sync/pull"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // sandboxAddress is the address that examples of planform sandbox listen on.

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/schema"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 func stateUnlock(ctx context.Context, _ Process, o stateOptions, out output) error {

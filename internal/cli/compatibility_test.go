@@ -139,12 +139,12 @@ func TestEachCommandHasADocumentOrIsNamedAsOneWithout(t *testing.T) {
 	}
 }
 
-// TestThePageNamesTheBuildsWhoseFilesAreTested: those of internal/state and internal/planfile, which are tested there.
+// TestThePageNamesTheBuildsWhoseFilesAreTested: those of internal/state and internal/plan/planfile, which are tested there.
 func TestThePageNamesTheBuildsWhoseFilesAreTested(t *testing.T) {
 	t.Parallel()
 	page := inRepository(t, "docs/compatibility.md")
 	for pattern, end := range map[string]string{
-		"../state/testdata/earlier/*.state.json": ".state.json", "../planfile/testdata/earlier/*.json": ".json",
+		"../state/testdata/earlier/*.state.json": ".state.json", "../plan/planfile/testdata/earlier/*.json": ".json",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -16,11 +16,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
-	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/sync/doctor"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/proof"
+	"github.com/planform/planform/internal/plan/proof"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"

@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

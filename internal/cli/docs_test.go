@@ -18,8 +18,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/schema"
 )
 

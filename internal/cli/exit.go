@@ -10,10 +10,10 @@ import (
 	"os"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/doctor"
-	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/sync/doctor"
+	"github.com/planform/planform/internal/sync/export"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 )
 

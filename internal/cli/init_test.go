@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/manifest"
 )
 

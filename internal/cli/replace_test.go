@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
-	"github.com/planform/planform/internal/pull"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/sync/pull"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 )
 

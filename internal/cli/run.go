@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/history"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/provider"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/provider"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/state/history"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )

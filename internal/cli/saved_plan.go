@@ -14,10 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"

@@ -9,11 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/bucket"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/history"
-	"github.com/planform/planform/internal/httpstate"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/state/bucket"
+	"github.com/planform/planform/internal/state/history"
+	"github.com/planform/planform/internal/state/httpstate"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // statePlace returns the place of the state from the flag or the environment, or "".

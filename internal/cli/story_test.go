@@ -18,9 +18,9 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/internal/text/markup"
 )
 
 // services gives the stories workspaces of a service in place of the sandbox: docs/contributors/testing.md shows how.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 func TestEachCellOfATableStandsBelowItsColumn(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // archive adds the files in a zip archive to the inputs. It returns false if the file is a zip archive with another meaning, such as a

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // aside locates the texts and the past of an issue in the spool, where they wait until the issue is written. They are the largest part of

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/xlsx"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // Auto is the format name that stands for detection.

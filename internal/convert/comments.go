@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/markup"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/markup"
 	"github.com/planform/planform/manifest"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/schema"
 )

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Options are the inputs and choices of a run.

@@ -21,8 +21,8 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/formats"
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/sample"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

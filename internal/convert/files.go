@@ -13,7 +13,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/xlsx"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Limits of one run.

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // itemsName is the file with all converted issues. If a later export lacks an issue, the issue is read from this file.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

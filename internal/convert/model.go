@@ -10,7 +10,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Format reads the exports of one tracker.

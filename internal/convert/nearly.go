@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // nears describes files that are nearly exports, or exports of something else: their beginning, a name for them, and the right way to

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 func TestWhatIsNearlyAnExportSaysWhatToExport(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/graph"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // A table without a known key gets a mapping with all its columns, and an error that names it.

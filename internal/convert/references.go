@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/markup"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/markup"
 )
 
 // named matches a possible reference to an issue in Markdown: an address, owner/repo#12, #12 or PROJ-12.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Report lists what a run carried over, what it lost, and which questions are open.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Whatever a tracker calls it: an issue that not everybody may see is in nothing that is written, but for its key, unless the mapping says so.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // choose returns the issues that the options select with their parents, and the names of all other issues. rest is nil if no option selects

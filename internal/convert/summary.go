@@ -10,8 +10,8 @@ import (
 
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira/wiki"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/formats"
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/sample"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // tables are exports that are tables, with what a person counts in them.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/jira/wiki"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/markup"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/markup"
 )
 
 // markdown returns a text of an issue as Markdown.

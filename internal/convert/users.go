@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // userIDs returns the names of columns that hold IDs in a list of users.

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // runName is the file with the record of the last run.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 )
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)

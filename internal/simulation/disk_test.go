@@ -13,7 +13,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
 )
 
 // simDisk makes each change in a folder of the real file system, and knows what a loss of power would leave: the names

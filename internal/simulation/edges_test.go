@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // TestEachRuleOfOrderFindsTwoStepsThatAreExchanged has two steps a rule, in the right order.

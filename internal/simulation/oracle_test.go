@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
 )
 
 // mortalDisk is the real disk until the world ends: then nothing happens any

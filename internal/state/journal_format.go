@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/disk"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/planner"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
 )
 
 // lockPoll is the pause between two attempts to take a held lock.

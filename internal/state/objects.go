@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/planform/planform/internal/wire"
+	"github.com/planform/planform/internal/http/wire"
 )
 
 // Objects is a store of small objects that several machines reach, such as a prefix in a bucket.

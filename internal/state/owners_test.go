@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/planform/planform/internal/baseurl"
+	"github.com/planform/planform/internal/http/baseurl"
 )
 
 // paths are the names of the files that belong to one state.

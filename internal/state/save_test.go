@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/planner"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state/disk"
 )
 
 const journalPrefix = ".journal/"

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 const fewPlaces = 3 // places of a warning that are listed

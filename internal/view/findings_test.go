@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 )
 

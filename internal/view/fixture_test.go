@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )

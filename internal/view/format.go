@@ -1,8 +1,8 @@
 package view
 
 import (
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // format is an output format. It writes plans to standard output and findings to standard error; each format has its own file.

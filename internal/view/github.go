@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // githubFormat is the text format plus a workflow command for each finding. GitHub Actions shows the command beside the line of the file.

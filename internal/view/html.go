@@ -11,8 +11,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

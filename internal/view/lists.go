@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

@@ -3,8 +3,8 @@ package view
 import (
 	"cmp"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/doctor"
+	"github.com/planform/planform/internal/sync/doctor"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Report shows the doctor's report on standard output.

@@ -3,7 +3,7 @@ package view_test
 import (
 	"testing"
 
-	"github.com/planform/planform/internal/doctor"
+	"github.com/planform/planform/internal/sync/doctor"
 	"github.com/planform/planform/internal/view"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Tables hold texts of other people, so the size of a cell is limited.

@@ -9,7 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/sergi/go-diff/diffmatchpatch"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
 )
 
 // View writes the output of commands to the streams of its options. Its methods may be called at the same time.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )

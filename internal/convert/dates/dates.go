@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Reader reads the dates of an export.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // bitbucketText is the description of Bitbucket.

@@ -20,7 +20,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // api describes how the files of a tracker are recognised, and where their records stand.

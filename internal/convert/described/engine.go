@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // hooks are functions for rules of a tracker that a description cannot express. Each may be nil.

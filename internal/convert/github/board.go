@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // boardLists returns the places of a board's items in an answer: of gh project item-list, and of GraphQL for each owner of boards.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Backup returns the format of a site's backup: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the

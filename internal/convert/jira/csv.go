@@ -15,8 +15,8 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // CSV returns the format of the issue navigator's exports, of Cloud and of Server, in any language.

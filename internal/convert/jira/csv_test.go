@@ -14,7 +14,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // seen is a sink that keeps what it is given.

@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // JSON returns the format of the REST API's answers: pages of a search, arrays or lines of issues, single issues.

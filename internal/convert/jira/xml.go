@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // maxItem limits the bytes of an element with its texts.

@@ -11,8 +11,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 	"github.com/planform/planform/manifest"
 )
 

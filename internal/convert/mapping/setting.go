@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/yamltext"
 )
 
 // setting is one place of the file: the schema of its values, and the function that reads them.

@@ -17,7 +17,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Record is one object.

@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // Cells are the cells of a row.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // maxNames is the largest number of names that all records of a file may have together.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/text/table"
 )
 
 var (

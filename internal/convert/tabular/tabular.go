@@ -18,7 +18,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
-	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // columnList has the known names of columns and words, in sections.

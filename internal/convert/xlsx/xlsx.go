@@ -24,7 +24,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // Limits in bytes: for the packed file, and for the unpacked parts or the CSV.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/convert/xlsx"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // workbook is one of these parts.

@@ -1,0 +1,258 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/planner"
+)
+
+// The answer to a batch contains only IDs. The list of API v2 shows the containers of the rows, and the list of API v1 shows their values,
+// including texts.
+
+// newestFirst returns the query for the newest objects first.
+func newestFirst() url.Values { return url.Values{"order_by": {"-created_at"}} }
+
+// placement is a container into which the create of a member puts it.
+type placement struct {
+	overview *resource.Overview
+	step     *planner.Step // the step that adds the members
+	id       string        // ID of the container; "" = it does not exist yet
+}
+
+// findPlacements returns the containers of new members, by address.
+func findPlacements(plan *planner.Plan) map[resource.Address][]placement {
+	found := map[resource.Address][]placement{}
+	for _, step := range plan.Steps {
+		if step.Action != planner.AddMembers {
+			continue
+		}
+		list, ok := step.Kind.Op(resource.ListOverview, plan.API)
+		if !ok || list.Overview.Rows != step.Kind.Membership.Member {
+			continue
+		}
+		for i := range step.Members.Items {
+			a := step.Members.Items[i].Address
+			found[a] = append(found[a], placement{list.Overview, step, step.Members.Container.ID})
+		}
+	}
+	return found
+}
+
+// existingPlacements returns the existing containers into which a create puts its object.
+func (w *write) existingPlacements(step *planner.Step) []placement {
+	var l []placement
+	for _, p := range w.placements[step.Address] {
+		if p.id == "" {
+			p.id, _ = w.ids(p.step.Members.Container.Address)
+		}
+		if p.id != "" {
+			l = append(l, p)
+		}
+	}
+	return l
+}
+
+// addContainers adds the existing containers of an object to the body of its create.
+func (w *write) addContainers(step *planner.Step, body []byte) []byte {
+	overviews, ids := []*resource.Overview{}, map[*resource.Overview][]string{}
+	for _, p := range w.existingPlacements(step) {
+		if ids[p.overview] == nil {
+			overviews = append(overviews, p.overview)
+		}
+		ids[p.overview] = append(ids[p.overview], p.id)
+	}
+	for _, o := range overviews {
+		body = o.Put(body, ids[o])
+	}
+	return body
+}
+
+// splitPlaced separates the members that are already in the container through their creates, according to the service, from the others.
+func (w *write) splitPlaced(ctx context.Context, r row, members []member) (rest []member, in []string) {
+	step := r.step
+	list, ok := step.Kind.Op(resource.ListOverview, w.plan.API)
+	if !ok {
+		return members, nil
+	}
+	var created []string
+	for _, m := range members {
+		if _, ok := w.memory.createdInBatch(m.id); ok {
+			created = append(created, m.id)
+		}
+	}
+	w.memory.loadShown(ctx, list, r.params, created, "-created_at")
+	container := r.params[resource.MustLookup(step.Kind.Membership.Container).Param]
+	for _, m := range members {
+		if row, shown := w.memory.shownRow(m.id); shown && len(list.Overview.Members(step.Kind.Membership, container, []resource.Row{row})) > 0 {
+			in = append(in, m.id)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return rest, in
+}
+
+// writtenRows holds the rows of one kind and parent that the batches of a run wrote.
+type writtenRows struct {
+	ids, fields    map[string]bool
+	texts, changed bool
+}
+
+// confirmation holds the objects and fields that the batches of a run wrote.
+type confirmation struct {
+	*write
+
+	run    map[resource.Address]string // IDs of the objects that the run wrote
+	rows   map[listKey]*writtenRows
+	resent map[fieldOf]planner.StepID // the later step that sent a field of the same object again
+}
+
+// listKey identifies a list by kind and parent.
+type listKey struct {
+	kind   *resource.Kind
+	parent *resource.Object
+}
+
+// Confirm reads the objects that the run's batches wrote, and objects whose IDs are in doubt. It completes their outcomes in the result and
+// in the journal: readable identifiers, and warnings about values that differ from the sent ones. Each value is compared with the last
+// request that sent it. The next plan sees objects that could not be read here.
+func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
+	w := &confirmation{
+		write: &write{Service: s}, run: map[resource.Address]string{}, rows: map[listKey]*writtenRows{}, resent: map[fieldOf]planner.StepID{},
+	}
+	w.ids = func(a resource.Address) (string, bool) {
+		id := cmp.Or(w.run[a], s.plan.Known[a].ID)
+		return id, id != ""
+	}
+	for i := range r.Steps {
+		if res := &r.Steps[i]; res.Status == executor.Done && res.Outcome.ID != "" && res.Step.Object != nil {
+			w.recordStep(res)
+		}
+	}
+	rows := w.readRows(ctx)
+	for i := range r.Steps {
+		res := &r.Steps[i]
+		row, shown := rows[res.Outcome.ID]
+		if res.Status != executor.Done {
+			continue
+		}
+		out := res.Outcome
+		switch {
+		case s.claims.isDisputed(res.Step):
+			if out = s.resolveDispute(ctx, w.withoutResent(res.Step), res.Outcome, w.ids); out.ID == res.Outcome.ID {
+				res.Outcome = out
+				continue
+			}
+		case shown && s.memory.unseen[res.Step]:
+			out = w.confirmedOutcome(w.withoutResent(res.Step), res.Outcome, row)
+		default:
+			continue
+		}
+		if err := journal.Complete(res.Step, out, nil); err != nil {
+			return err
+		}
+		out.Values = nil
+		res.Outcome = out
+	}
+	return nil
+}
+
+// recordStep records what a step wrote.
+func (cf *confirmation) recordStep(res *executor.StepResult) {
+	if cf.run[res.Step.Address] != "" {
+		for _, v := range res.Step.Values() {
+			cf.resent[fieldOf{res.Step.Address, v.Field}] = res.Step.Index
+		}
+	}
+	cf.run[res.Step.Address] = res.Outcome.ID
+	if !cf.memory.unseen[res.Step] {
+		return
+	}
+	at := listKey{res.Step.Kind, res.Step.Object.Parent}
+	g := cf.rows[at]
+	if g == nil {
+		g = &writtenRows{ids: map[string]bool{}, fields: map[string]bool{"id": true, "sequence_id": true, "updated_at": true}}
+		cf.rows[at] = g
+	}
+	g.ids[res.Outcome.ID] = true
+	g.changed = g.changed || res.Step.Action != planner.Create
+	for _, v := range res.Step.Values() {
+		if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
+			g.fields[v.Field.APIName()] = true
+		}
+	}
+}
+
+// withoutResent returns a step without the values that a later step sent again.
+func (cf *confirmation) withoutResent(step *planner.Step) *planner.Step {
+	return step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
+		return cf.resent[fieldOf{step.Address, v.Field}] > step.Index
+	}))
+}
+
+// readRows returns the rows on the service, by ID.
+func (cf *confirmation) readRows(ctx context.Context) map[string]resource.Row {
+	rows := map[string]resource.Row{}
+	for at, g := range cf.rows {
+		list, ok := resource.OverviewOf(at.kind.Name)
+		params, err := cf.parentParams(at.parent, cf.ids)
+		if !ok || err != nil {
+			continue
+		}
+		order := "-created_at"
+		if g.changed {
+			order = "-updated_at"
+			cf.memory.forget(g.ids)
+		}
+		if v1, offered := at.kind.Op(resource.List, resource.V1); g.texts && offered {
+			maps.Copy(rows, cf.memory.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
+			continue
+		}
+		cf.memory.loadShown(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
+		for id := range g.ids {
+			if row, shown := cf.memory.shownRow(id); shown {
+				rows[id] = at.kind.FromV2(row)
+			}
+		}
+	}
+	return rows
+}
+
+// confirmedOutcome returns the outcome of a batch row whose object was read. If nobody has changed the object since, differences from the
+// sent values are the service's own forms of them.
+func (w *write) confirmedOutcome(step *planner.Step, out executor.Outcome, row resource.Row) executor.Outcome {
+	before := out.Values
+	sent := step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { _, shows := row.Shown(v.Field); return !shows }))
+	values := w.desiredValues(step)
+	w.verify(&out, sent, row, values)
+	out.Values = w.stateValues(step, values)
+	w.recordRewrites(step, row, out.Values)
+	for _, v := range step.Values() {
+		key := planner.ShownKey(v.Field.Name)
+		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
+			out.Values[key] = cmp.Or(before[key], planner.Unverified(time.Time{}))
+		}
+	}
+	out.Identifier = cmp.Or(w.readableID(step.Object, row), out.Identifier)
+	return out
+}
+
+// batchValues returns the values of an object for the state, as long as its texts have not been read.
+func (w *write) batchValues(step *planner.Step) map[string]string {
+	values := w.stateValues(step, w.desiredValues(step))
+	w.recordRewrites(step, nil, values)
+	for _, v := range step.Values() {
+		if v.Field.Rich() {
+			values[planner.ShownKey(v.Field.Name)] = planner.Unverified(w.client.Served())
+		}
+	}
+	return values
+}

@@ -1,0 +1,218 @@
+package provider
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/planner"
+)
+
+// memory holds what the run has written, and rows that it has read since. It is safe for concurrent use.
+type memory struct {
+	client *apiclient.Client
+
+	mu           sync.Mutex
+	names        map[planner.Name]string                // IDs of names that exist only since this run
+	lists        map[listOf][]resource.Row              // the predefined objects of a new parent
+	batchCreated map[string]int                         // by ID of an object that a batch created: the number of objects created before it
+	unseen       map[*planner.Step]bool                 // steps of batches, whose answers show no values
+	shown        map[string]resource.Row                // by ID: work items as the list of API v2 shows them
+	values       map[resource.Address]map[string]string // values of objects from completed steps
+	written      map[string]time.Time                   // by ID: time of the run's last write, see remember
+
+	reading chan struct{}      // holds an element during a read into shown
+	listing singleflight.Group // reads into lists: several steps that need the same list wait for one read
+}
+
+func newMemory(client *apiclient.Client) *memory {
+	return &memory{
+		client: client,
+		names:  map[planner.Name]string{}, lists: map[listOf][]resource.Row{}, batchCreated: map[string]int{},
+		unseen: map[*planner.Step]bool{}, shown: map[string]resource.Row{}, values: map[resource.Address]map[string]string{},
+		written: map[string]time.Time{}, reading: make(chan struct{}, 1),
+	}
+}
+
+// settlingTime is the time after its answer to a write in which the service may still touch the object. It does so a moment later, and its
+// clock in answers has whole seconds and may be a second late.
+const settlingTime = 3 * time.Second
+
+// remember records the result of a step: the values that later steps do not send, and the time of the run's last write to an object, its
+// contents or its containers, because the service then changes the object's updated_at.
+func (mm *memory) remember(step *planner.Step, out executor.Outcome, ids executor.IDs) {
+	at := mm.client.Served()
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	o, written := step.Object, append([]string{out.ID}, out.Members...)
+	if step.Members == nil {
+		mm.values[step.Address] = planner.MergeValues(mm.values[step.Address], out.Values)
+	} else {
+		o = step.Members.Container.Object
+	}
+	for ; o != nil; o = o.Parent {
+		id, _ := ids(o.Address)
+		written = append(written, id)
+	}
+	for _, id := range written {
+		if id != "" {
+			mm.written[id] = at
+		}
+	}
+}
+
+// valuesOf returns the values of an object from completed steps.
+func (mm *memory) valuesOf(address resource.Address) map[string]string {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	return mm.values[address]
+}
+
+// untouchedSince reports whether, by its row, nobody changed an object after the run wrote it.
+func (mm *memory) untouchedSince(row resource.Row) bool {
+	at, _ := row["updated_at"].(string)
+	changed, err := time.Parse(time.RFC3339, at)
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	return err == nil && !changed.After(mm.written[row.ID()].Add(settlingTime))
+}
+
+// recordBatchWrite records an object that a batch wrote.
+func (mm *memory) recordBatchWrite(step *planner.Step, id string) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	if step.Action == planner.Create {
+		mm.batchCreated[id] = len(mm.batchCreated)
+	}
+	mm.unseen[step] = true
+}
+
+// countCreated returns the number of objects that batches have created.
+func (mm *memory) countCreated() int {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	return len(mm.batchCreated)
+}
+
+// createdInBatch returns the number of objects that batches had created before this one; ok is false if no batch created it.
+func (mm *memory) createdInBatch(id string) (before int, ok bool) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	before, ok = mm.batchCreated[id]
+	return before, ok
+}
+
+func (mm *memory) shownRow(id string) (resource.Row, bool) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	row, ok := mm.shown[id]
+	return row, ok
+}
+
+// forget drops the rows of objects that were written after they were read.
+func (mm *memory) forget(ids map[string]bool) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	maps.DeleteFunc(mm.shown, func(id string, _ resource.Row) bool { return ids[id] })
+}
+
+// loadShown reads objects from a list of API v2 in the given order, until all have been seen. A failure is not an error: unseen objects are
+// not confirmed.
+func (mm *memory) loadShown(ctx context.Context, list *resource.Operation, params map[string]string, ids []string, order string) {
+	select { // steps that need the same rows wait for one read
+	case mm.reading <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-mm.reading }()
+	missing := map[string]bool{}
+	for _, id := range ids {
+		if _, ok := mm.shownRow(id); !ok {
+			missing[id] = true
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	rows := mm.readUntil(ctx, list, params, order, "all", missing)
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	maps.Copy(mm.shown, rows)
+}
+
+// readUntil reads a list in the given order, until all objects have been seen or a page fails.
+func (mm *memory) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string,
+	missing map[string]bool,
+) map[string]resource.Row {
+	rows := map[string]resource.Row{}
+	query := url.Values{"order_by": {order}, "fields": {fields}}
+	for page, err := range mm.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
+		if err != nil {
+			break
+		}
+		for _, row := range page {
+			rows[row.ID()] = row
+			delete(missing, row.ID())
+		}
+		if len(missing) == 0 {
+			break
+		}
+	}
+	return rows
+}
+
+// listOf identifies the list of a kind in one parent.
+type listOf struct {
+	kind   *resource.Kind
+	parent *resource.Object
+}
+
+// readList reads a list once in a run.
+func (mm *memory) readList(ctx context.Context, of listOf, req apiclient.Request) ([]resource.Row, error) {
+	found, err, _ := mm.listing.Do(of.kind.Name+" "+addressOf(of.parent), func() (any, error) {
+		mm.mu.Lock()
+		rows, ok := mm.lists[of]
+		mm.mu.Unlock()
+		if ok {
+			return rows, nil
+		}
+		rows, err := mm.client.List(ctx, req)
+		if err == nil {
+			mm.mu.Lock()
+			mm.lists[of] = rows
+			mm.mu.Unlock()
+		}
+		return rows, err
+	})
+	rows, _ := found.([]resource.Row)
+	return rows, err
+}
+
+// nameID returns the ID of a name that exists only since this run.
+func (mm *memory) nameID(n planner.Name) (string, bool) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	id, ok := mm.names[n]
+	return id, ok
+}
+
+func (mm *memory) setName(n planner.Name, id string) {
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	mm.names[n] = id
+}
+
+// addressOf returns the address of an object, or "" for nil.
+func addressOf(o *resource.Object) string {
+	if o == nil {
+		return ""
+	}
+	return string(o.Address)
+}

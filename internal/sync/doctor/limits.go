@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/planform/planform/internal/text/diag"
+)
+
+const (
+	fewRequests     = 10          // remaining requests that are worth a warning
+	maxClockSkew    = time.Minute // difference of two clocks that is worth a warning
+	clockResolution = time.Second
+)
+
+// checkRateLimit reports how many requests are left.
+func (ex *examination) checkRateLimit() {
+	when := ""
+	if !ex.reset.IsZero() {
+		when = ", more by " + ex.reset.Format("15:04:05 MST")
+	}
+	switch {
+	case ex.limited != nil:
+		ex.add("rate limit", Warning, "it is used up"+waitText(ex.limited)+"; the remaining checks were skipped",
+			"run planform doctor again after that; other programs may be using the same credential")
+	case ex.remaining < 0 && len(ex.lists) > 0:
+		ex.add("rate limit", OK, "the service announces none", "")
+	case ex.remaining < 0:
+	case ex.remaining == 0:
+		ex.add("rate limit", Warning, "no requests are left"+when+"; the remaining checks were skipped",
+			"run planform doctor again after that; other programs may be using the same credential")
+	case ex.remaining < fewRequests:
+		ex.add("rate limit", Warning, diag.Count(ex.remaining, "request")+" left"+when,
+			"runs will have to wait; other programs may be using the same credential")
+	default:
+		ex.add("rate limit", OK, diag.Count(ex.remaining, "request")+" left"+when, "")
+	}
+}
+
+// checkClock compares this machine's clock with the service's.
+func (ex *examination) checkClock() {
+	if !ex.hasClock {
+		return
+	}
+	ahead, way := -ex.clockSkew, "ahead of"
+	if ahead < 0 {
+		ahead, way = -ahead, "behind"
+	}
+	switch {
+	case ahead <= clockResolution:
+		ex.add("clock", OK, "this machine's clock agrees with the service's", "")
+	case ahead <= maxClockSkew:
+		ex.add("clock", OK, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way), "")
+	default:
+		ex.add("clock", Warning, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way),
+			"set it, best with NTP: certificates and the times in state and log depend on it")
+	}
+}

@@ -88,6 +88,7 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest":     {"internal/sandbox"},
 		"internal/state/bucket/buckettest": {},
+		"internal/docs":                    {},
 		"internal/sample":                  {},
 		"internal/simulation":              {},
 		"internal/cli": {

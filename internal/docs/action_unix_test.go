@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli_test
+package docs_test
 
 import (
 	"cmp"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
-	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // gh stands for GitHub's program: it notes what it is asked and given, and answers from the files of the folder GITHUB,
@@ -60,7 +59,7 @@ func newAction(t *testing.T, manifests map[string]string) *action {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &action{newService(t, sandboxtest.Options{}), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), script, nil}
+	a := &action{newService(t), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), script, nil}
 	a.env = append(os.Environ(), "PLANE_BASE_URL="+a.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+a.github+":"+os.Getenv("PATH"),
 		"GITHUB="+a.github, "RUNNER_TEMP="+a.temp, "GITHUB_OUTPUT="+filepath.Join(a.github, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(a.github, "summary"),
 		"GITHUB_SERVER_URL=https://github.com", "GITHUB_REPOSITORY=acme/config", "GITHUB_SHA=abc", "GITHUB_REF_NAME=main", "GITHUB_RUN_ID=77",
@@ -209,14 +208,14 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 		t.Errorf("nothing drifted, and issues of others stay open: %s", asked)
 	}
 	a.put(t, a.repo, "theirs.yaml", withPriority("low"))
-	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "theirs.yaml"), "--state", filepath.Join(a.github, "theirs.json"))
+	a.must(t, "planform", "apply", "--yes", "-f", filepath.Join(a.repo, "theirs.yaml"), "--state", filepath.Join(a.github, "theirs.json"))
 	has(t, "drift is an issue", a.acts(t, "drift", title), "issue create --repo acme/config --title "+driftTitle+" ")
 	a.put(t, a.github, "issues", issues("12", "13"))
 	has(t, "that is updated", a.acts(t, "drift", title), "issue edit 12")
 	if _, told, code := a.act(t, "apply", title); code == 0 || !strings.Contains(told, "stale") {
 		t.Errorf("a plan whose changes were undone since is stale: exit code %d\n%s", code, told)
 	}
-	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "web.yaml"), "--var", "title=Two  words")
+	a.must(t, "planform", "apply", "--yes", "-f", filepath.Join(a.repo, "web.yaml"), "--var", "title=Two  words")
 	has(t, "and closed", a.acts(t, "drift", title), "issue close 12")
 }
 
@@ -248,7 +247,7 @@ func TestTheActionLabelsThePullRequest(t *testing.T) {
 			a := newAction(t, map[string]string{"web.yaml": tt.manifest})
 			if name == "deletions" {
 				a.put(t, a.repo, "web.yaml", withPriority("high"))
-				a.service.must(t, "apply", "-f", filepath.Join(a.repo, "web.yaml"))
+				a.must(t, "planform", "apply", "--yes", "-f", filepath.Join(a.repo, "web.yaml"))
 				a.put(t, a.repo, "web.yaml", tt.manifest)
 			}
 			a.put(t, a.github, "labels", tt.labels)
@@ -423,7 +422,7 @@ func TestTheGitLabPipelineAppliesWhatWasReviewed(t *testing.T) {
 			}
 		}
 	}
-	s := newService(t, sandboxtest.Options{})
+	s := newService(t)
 	lab, checkout := t.TempDir(), t.TempDir()
 	put := func(name, text string) {
 		t.Helper()

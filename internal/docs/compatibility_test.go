@@ -1,4 +1,4 @@
-package cli_test
+package docs_test
 
 import (
 	"encoding/json"
@@ -41,7 +41,7 @@ func tableBehind(t *testing.T, page, heading string) map[string]string {
 
 func TestTheExitCodesOfThePagesAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../cli/exit.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli_test
+package docs_test
 
 import (
 	"fmt"
@@ -157,7 +157,7 @@ func prose(page string) string {
 func TestAReleaseHoldsCompletionForEveryShell(t *testing.T) {
 	t.Parallel()
 	r := released(t)
-	scripts, err := os.ReadDir("completion")
+	scripts, err := os.ReadDir("../cli/completion")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,13 @@
-package cli_test
+package docs_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // blockAfter returns the first fenced block of the README after a text.
@@ -40,32 +39,32 @@ func TestTheReadmeStaysShort(t *testing.T) {
 
 func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandboxtest.Options{})
 	text, err := blockAfter("## The manifest\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := s.write(t, "workspace.yaml", text)
-	if r := s.must(t, "apply", "-f", file); strings.Contains(r.out, "\n!") {
-		t.Error(r.out)
-	}
-	if r := s.must(t, "plan", "-f", file, "--refresh-all"); !strings.Contains(r.out, "No changes. All 5 objects match the manifest") {
-		t.Error(r.out)
-	}
+	testApply(t, text, "No changes. All 5 objects match the manifest")
 }
 
 func TestTheTourOfTheManifestCanBeApplied(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandboxtest.Options{})
-	if err := os.Mkdir(filepath.Join(s.dir, "wiki"), 0o700); err != nil {
-		t.Fatal(err)
+	testApply(t, inRepository(t, "examples/tour.yaml"), "No changes in what was compared: 18 of 19 objects match the manifest; not compared: roles ")
+}
+
+// testApply applies a manifest to a sandbox without a step that is not possible, and plans it again.
+func testApply(t *testing.T, manifest, planned string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"workspace.yaml": manifest, "wiki/how-we-work.md": "# How we work\n"} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	s.write(t, "wiki/how-we-work.md", "# How we work\n")
-	file := s.write(t, "tour.yaml", inRepository(t, "examples/tour.yaml"))
-	if r := s.must(t, "apply", "-f", file); strings.Contains(r.out, "\n!") {
-		t.Error(r.out)
+	if out, code := shell(t, dir, "planform apply --sandbox workspace.yaml"); code != 0 || strings.Contains(out, "\n!") {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if r := s.must(t, "plan", "-f", file, "--refresh-all"); !strings.Contains(r.out, "No changes in what was compared: 18 of 19 objects match the manifest; not compared: roles ") {
-		t.Error(r.out)
+	if out, code := shell(t, dir, "planform plan --sandbox workspace.yaml --refresh-all"); code != 0 || !strings.Contains(out, planned) {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

@@ -1,4 +1,4 @@
-package cli_test
+package docs_test
 
 import (
 	"flag"
@@ -68,7 +68,7 @@ func TestThePictureOfTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.ReplaceAll(string(had), "\r\n", "\n"), picture); diff != "" {
-		t.Errorf("docs/demo.svg is not current; go test ./internal/cli -run Picture -draw draws it anew:\n%s", diff)
+		t.Errorf("docs/demo.svg is not current; go test ./internal/docs -run Picture -draw draws it anew:\n%s", diff)
 	}
 }
 

@@ -107,7 +107,8 @@ func (n *nearness) guard(_ context.Context, _, addr string, _ syscall.RawConn) e
 // endsInNumber matches an IPv4 address in any form, such as 0x7f.1, and no name.
 var endsInNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 
-// check refuses the address of a store, in any form that a resolver accepts. A name is checked when it is resolved.
+// check returns an error if the host of a file store is an address that this service may not name, in whatever notation, see [proximity].
+// The address behind a host name is checked later, when the name is resolved.
 func (n *nearness) check(host string) error {
 	plain, err := idna.Lookup.ToASCII(host) // as net/http sends it
 	if err != nil {

@@ -171,7 +171,7 @@ func (c *collector) expandTemplates(pairs []*node, vars map[string]fileNode) []*
 	return pairs
 }
 
-// sourceInstance returns the source of a document in the form that the schema checks.
+// sourceInstance returns the `source` of a document, a base URL and a workspace, as an instance that the schema validates.
 func (c *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
 	for key, of := range c.eachPair(n) {

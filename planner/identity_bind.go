@@ -205,7 +205,7 @@ func (s *search) hasParentCode() bool {
 	return s.f.parent != noObject && strings.EqualFold(code, s.objects.states[s.f.parent].identifier)
 }
 
-// named binds an object to the row with its identifier.
+// named binds an object to the row that has the identifier of the manifest, such as WEB-12.
 func (s *search) named(row resource.Row) binding {
 	o, f := s.o, s.f
 	b := binding{presence: exists, row: row, id: row.ID(), identifier: o.Identifier}

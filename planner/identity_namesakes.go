@@ -90,7 +90,8 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo,
 	return hits, field
 }
 
-// keyIDs returns the IDs of the objects that the natural key of an object names, as far as they are on the service.
+// keyIDs resolves the references in the natural key of an object to IDs. A reference to an object that the service does not have yet stays
+// unresolved.
 func (m *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResolver {
 	ids := map[*resource.Field]string{}
 	for _, field := range o.Kind.NaturalFields() {

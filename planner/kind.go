@@ -33,8 +33,9 @@ type kindInfo struct {
 	referenced       bool                // other objects live in objects of the kind, or refer to them
 }
 
-// neededFields returns the names of the fields that a list must show: the identity, the fields that the manifest writes, and references
-// to kinds that the run may delete from. Of such a kind itself, all fields are needed.
+// neededFields returns the names of the fields that a list has to show: those that identify an object, those that the manifest writes, and
+// those that refer to a kind of which the run may delete objects. If the run may delete objects of the kind itself, the list has to show all
+// fields, because the plan names what a deletion loses.
 func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := ki.kind
 	if ki.list.V2() { // API v2 refuses a field that its rows lack

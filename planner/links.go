@@ -39,7 +39,8 @@ func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []
 	return v.Linked(links), created
 }
 
-// textAtCreation returns a text as a create sends it. If the text names objects that do not exist yet, it adds the full text to late.
+// textAtCreation returns a text as a create sends it: without links to objects that do not exist yet. A later step sends the text with all
+// links, which is added to late.
 func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
 	with, created := ch.linkable(v)
 	t := ch.objects.states[i].info

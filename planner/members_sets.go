@@ -97,7 +97,8 @@ func gatherMembers(refs *references, records *memberRecords) *memberships {
 	return mb
 }
 
-// countRelations sets manyRelations if reading the relations, item by item, takes too many requests, see [objects.findExpensive].
+// countRelations decides whether relations are compared. Each object takes a request, so above a limit the plan only says that they are not
+// compared.
 func (mb *memberships) countRelations() {
 	reads := map[objectID]bool{}
 	for _, s := range mb.sets {

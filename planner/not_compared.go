@@ -22,7 +22,7 @@ type NotCompared struct {
 	All       []resource.Address `json:"-"`              // the addresses of all objects
 }
 
-// gapReason is the reason why something is not compared, with a hint how to compare it.
+// gapReason says why objects or fields are not compared, and how they can be.
 type gapReason struct{ why, hint string }
 
 //nolint:gochecknoglobals // constants

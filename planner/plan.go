@@ -497,8 +497,8 @@ const (
 	Unlisted Where = "unlisted"
 )
 
-// Note returns the text that follows the name of a member, such as " (guest)". It gives an attribute that changes or is not the default,
-// the container that the member leaves, and whether people changed the membership.
+// Note returns the text that follows the name of a member in a plan, such as " (guest)". The text has the member's attribute if that changes
+// or is not the default, the container that the member leaves, and a word if the membership was changed on the service.
 func (m *Member) Note(of *resource.Membership) string {
 	var parts []string
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cache remembers accepted objects of a kind. The rules of a kind restrict only the set of properties, and the value of each. So an object
-// is valid if its set of properties was accepted before, and each of its values is valid.
+// cache spares the full validation of most objects of a kind. No rule of a kind relates the values of two properties. So an object is valid
+// if an object with the same set of properties was accepted before, and each of its values is valid by itself.
 type cache struct {
 	sets  map[string]bool            // accepted sets of properties
 	texts map[string]map[string]bool // by property: accepted short texts

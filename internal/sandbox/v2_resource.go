@@ -43,7 +43,7 @@ type resourceV2 struct {
 // computedV2 makes a field that is not stored.
 type computedV2 func(c *call, t *tx, r row) any
 
-// fieldV2 is one field of a collection.
+// fieldV2 describes a field of a collection of API v2: where it is stored, and how it may be read and written.
 type fieldV2 struct {
 	name, column                           string
 	field                                  *field // check of a written value; nil is read-only

@@ -140,7 +140,7 @@ func mergeIntents(earlier *planner.Intent, later planner.Intent) *planner.Intent
 	return &later
 }
 
-// applyCommit updates a record after a step that succeeded.
+// applyCommit puts a line of the journal, which says that a step succeeded, into the record of the step's object.
 func (st *store) applyCommit(l line, r *planner.Record) {
 	if l.Late.After(r.Late) {
 		r.Late = l.Late

@@ -36,8 +36,8 @@ func (p *palette) symbol(a planner.Action) (string, style) {
 	return "+~=><-!"[a : a+1], colors[a]
 }
 
-// verb returns the verb for an action as a command and in the past tense, such as create and created. preposition stands
-// between the members and the container of a membership, and is empty for other actions.
+// verb returns the verb of an action in two forms, such as "create" and "created". For an action about members, the preposition stands
+// between members and container, as in "add 2 members to a cycle"; otherwise it is empty.
 func verb(a planner.Action, members bool) (command, past, preposition string) {
 	if a == planner.Update && members {
 		return "change", "changed", " of "

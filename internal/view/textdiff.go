@@ -299,7 +299,7 @@ func firstWords(text string) string {
 	return short
 }
 
-// lastWords returns the end of a text, with … for the rest.
+// lastWords returns the end of a text, after … in place of the words before it.
 func lastWords(text string) string {
 	characters := []rune(text)
 	if len(characters) < aroundText {

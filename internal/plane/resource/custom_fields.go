@@ -100,8 +100,8 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 	return propertyMark(Row(record).ID()) + canonical, known
 }
 
-// CustomFieldTypes returns the fields of a property that decide the type of the custom field, see [CustomField].
-func CustomFieldTypes() []string { return []string{"type", "relation_type", "is_multi"} }
+// DefiningFields returns the names of the fields of a property that decide which values its custom field takes, see [CustomField].
+func DefiningFields() []string { return []string{"type", "relation_type", "is_multi"} }
 
 // CustomField returns the field that a property defines, such as a custom field of work items. No list shows its value.
 func CustomField(property *Object) *Field {

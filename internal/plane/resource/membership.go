@@ -66,11 +66,11 @@ func (m *Membership) RowsIn(whole Row) []Row {
 	return rows
 }
 
-// Overview describes an operation that shows the members of all containers of a parent in one list. Its rows are the members, or the
-// containers.
+// Overview describes a list that shows the memberships of all containers of a parent, such as those of all cycles of a project. Its rows
+// are members that name their containers, or containers that name their members.
 type Overview struct {
-	Rows  string // kind of the rows
-	Field string // field of a row: the ID, or the IDs, of the other side
+	Rows  string // kind of the rows: the members or the containers
+	Field string // field of a row that has the ID or the IDs of the other side
 }
 
 // Members returns the rows of a container's members from the rows of an overview.

@@ -16,7 +16,7 @@ type Rule struct {
 // WillHave returns the canonical form of the value that an object will have in a field; known is false if it is unknown.
 type WillHave func(*Field) (canonical string, known bool)
 
-// Refused returns the rules of the service that the sent values break.
+// Refused returns the rules of the service that the values of a request break. has returns the values that the object will have then.
 func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 	for _, v := range sent {
 		f := v.Field

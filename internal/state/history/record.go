@@ -127,7 +127,7 @@ func newField(f *resource.Field, before string, names []string) Field {
 	}
 	if of := f.Definition; of != nil {
 		kept.Property = &Property{Address: of.Address, Texts: map[string]string{}}
-		for _, name := range resource.CustomFieldTypes() {
+		for _, name := range resource.DefiningFields() {
 			if text := of.Text(name); text != "" {
 				kept.Property.Texts[name] = text
 			}
@@ -267,7 +267,7 @@ func (rc *recorder) customFieldsOf(of resource.Address) (fields []*resource.Fiel
 				continue
 			}
 			property := &resource.Object{Kind: k, Address: a, Key: a.Key(), ID: rc.prior[a].ID}
-			for _, name := range resource.CustomFieldTypes() {
+			for _, name := range resource.DefiningFields() {
 				if f, ok := k.Field(name); ok && rc.prior[a].Values[name] != "" {
 					property.Values = append(property.Values, *f.ValueOf(rc.prior[a].Values[name]))
 				}

@@ -76,7 +76,7 @@ func (b *bookkeeping) stateChanges() {
 			switch {
 			case !ok:
 			case b.objects.states[i].prior != nil: // the remaining record takes over that planform made the object
-				changeOf(b.in.Desired[i].Address).Record.CreatedByUs = true
+				changeOf(b.in.Desired[i].Address).noteMade()
 			case b.steps.of[i] != nil:
 				b.steps.of[i].Write.CreatedByUs = true
 			}
@@ -279,15 +279,27 @@ func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	}
 }
 
+// noteMade records that planform made the object.
+func (c *StateChange) noteMade() {
+	c.Record.CreatedByUs = true
+	c.Why = join(c.Why, "planform created it")
+}
+
+// settle closes the intent of a record, whose outcome is known now.
+func (c *StateChange) settle() {
+	c.Record.forgetIntent()
+	c.Why = join(c.Why, "the outcome of an earlier request is known now")
+}
+
 // closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.
 func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
 		closes := b.steps.of[i] != nil && (b.steps.of[i].Action == Create || b.steps.of[i].Action == Adopt)
 		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && !closes) {
-			r := &changeOf(o.Address).Record
-			r.forgetIntent()
-			r.ID, r.CreatedByUs = f.id, r.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address)
+			c := changeOf(o.Address)
+			c.settle()
+			c.Record.ID, c.Record.CreatedByUs = f.id, c.Record.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address)
 		}
 	}
 }
@@ -310,23 +322,31 @@ func (b *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChange
 			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
 		}
 		if slices.ContainsFunc(r.record.Members, dropped) {
-			changeOf(r.at).Record.dropMembers(dropped)
+			c := changeOf(r.at)
+			c.Record.dropMembers(dropped)
+			c.Why = join(c.Why, "lost members that are gone or belong to another owner")
 		}
 		switch {
 		case b.orphans.hasVanished(r.container):
-			changeOf(r.at).To = ""
+			c := changeOf(r.at)
+			c.To, c.Why = "", "its container no longer exists on the service"
 		case intent == nil:
 		case intent.Action == Update, intent.Action == RemoveMembers && !leaving[r.at]:
-			changeOf(r.at).Record.PendingIntent = nil
+			changeOf(r.at).settle()
 		case r.listed && intent.Action == AddMembers && (!adding[r.at] || len(r.arrived) > 0):
 			c := changeOf(r.at)
-			if c.Record.Members = slices.Concat(c.Record.Members, r.arrived); !adding[r.at] {
-				c.Record.PendingIntent = nil
+			c.Record.Members = slices.Concat(c.Record.Members, r.arrived)
+			if !adding[r.at] {
+				c.settle()
+			} else {
+				c.Why = join(c.Why, "an earlier request added some of the members")
 			}
 			for _, other := range b.memberships.records.all {
 				joined := func(id string) bool { return slices.Contains(r.arrived, id) }
 				if m.Exclusive && other.kind == r.kind && other != r && slices.ContainsFunc(other.record.Members, joined) {
-					changeOf(other.at).Record.dropMembers(joined)
+					left := changeOf(other.at)
+					left.Record.dropMembers(joined)
+					left.Why = join(left.Why, "lost members that an earlier request added elsewhere")
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +131,13 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 		return []string{"external_source=planform", "external_id=" + resource.ExternalID(workspace, a)}
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
+	twins := func(s *fakeService) {
+		for _, n := range []int{7, 8} {
+			s.given("work_item", web, item(n), append(mark("work_item/web/pay"), "sequence_id="+strconv.Itoa(n), "name=Pay")...)
+		}
+	}
+	twin := "not_possible work_item/web/pay: 2 work items carry the mark of work_item/web/pay: WEB-7 (" + item(7) + "), WEB-8 (" + item(8) + "); " +
+		"keep WEB-8 (" + item(8) + ") (the state file has it), and delete WEB-7 (" + item(7) + ")"
 	checkRules(t, map[string]rule{
 		"an id comes before the state": {
 			api: full,
@@ -236,19 +244,31 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			},
 		},
 		"two items with one mark are reported, with the one to keep": {
-			api: full,
-			given: func(s *fakeService) {
-				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
-				s.given("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
-			},
-			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
+			api: full, given: twins, prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cash", "name=Cash")
 			},
-			steps: []string{
-				"not_possible work_item/web/pay: 2 work items carry the mark of work_item/web/pay: WEB-7 (" + item(7) + "), WEB-8 (" + item(8) + "); " +
-					"keep WEB-8 (" + item(8) + ") (the state file has it), and delete WEB-7 (" + item(7) + ")", "create work_item/web/cash",
+			steps: []string{twin, "create work_item/web/cash"},
+		},
+		"two items with one mark are reported if the manifest has two items that the state knows": {
+			api: full,
+			given: func(s *fakeService) {
+				twins(s)
+				s.given("work_item", web, item(9), "sequence_id=9", "name=Cash")
 			},
+			prior: []planner.Record{
+				known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay"), known("work_item/web/cash", item(9), "identifier=WEB-9", "name=Cash"),
+			},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cash", "name=Cash")
+			},
+			steps: []string{twin},
+		},
+		"two items with one mark are reported for a single known item with --refresh-all": {
+			api: full, given: twins, prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
+			options: func(in *planner.Input) { in.RefreshAll = true },
+			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
+			steps:   []string{twin},
 		},
 		"an identifier that was changed on the service is an error": {
 			api:      full,

@@ -344,15 +344,11 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 	l.known = l.known || f.prior != nil
 }
 
-// prefersList reports whether reading the list costs fewer requests than reading the objects one by one. Most lists have one page; the
-// list of work items is long, so that it pays only for more than two.
+// prefersList reports whether reading the list costs no more requests than reading the objects one by one: most lists have one page. Only the
+// list shows a second object with the mark of one of them.
 func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
-	few := 1
-	if t.kind.Numbered() {
-		few = 2
-	}
 	l := s.listing(t, parent)
-	return l.needed || l.desired > few || s.listed(t, parent)
+	return l.needed || l.desired > 1 || l.desired > 0 && s.objects.in.RefreshAll || s.listed(t, parent)
 }
 
 // readOne returns the read of one object by its ID or readable identifier.

@@ -375,7 +375,7 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 				project(w).put(item, "identifier=WEB-2").put("work_item/web/a", "name=A", "cycle=@cycle/web/s1", "blocking!")
 			},
 			prior: []planner.Record{roster("work_item/web/a#blocking", c)}, steps: []string{"remove_members work_item/web/a#blocking 1"},
-			forgotten: []string{site}, notices: []string{"orphaned"},
+			forgotten: []string{site, below}, notices: []string{"orphaned"},
 			members: []resource.Address{"cycle/web/s1#work_items", "module/web/m1#work_items", "work_item/web/c#blocked_by"},
 		},
 		"people are added to a project of another owner by that owner only": {

@@ -113,7 +113,7 @@ func (l list) texts(form func(span) string) []string {
 	return all
 }
 
-// shownStateChanges returns the changes of the state that have a reason to show.
+// shownStateChanges returns the changes of the state that are shown. What is in an object with a new address moves along, and is only counted.
 func (s *shownPlan) shownStateChanges() []planfile.StateChange {
 	return slices.DeleteFunc(slices.Clone(s.StateChanges), func(c planfile.StateChange) bool { return c.Why == "" })
 }

@@ -45,7 +45,7 @@ func TestAFactoryMakesThirtyProjects(t *testing.T) {
 	if got := len(s.Rows("project")) - before; got != projects {
 		t.Errorf("%d projects", got)
 	}
-	if reads, writes := applied("No changes"); writes != 0 || reads != projects*14+4 {
+	if reads, writes := applied("No changes"); writes != 0 || reads != projects*13+5 {
 		t.Errorf("the second apply makes %d reads and %d writes", reads, writes)
 	}
 

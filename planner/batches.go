@@ -56,11 +56,9 @@ func (st *steps) awaitContainers() {
 		if !createPlaces(s) {
 			continue
 		}
-		for _, member := range s.afterObjects {
-			if create := st.of[member]; create != nil {
-				create.afterObjects = append(create.afterObjects, s.needsObjects...)
-				create.Write.Places = append(create.Write.Places, s)
-			}
+		for _, create := range s.after {
+			create.after = append(create.after, s.needs...)
+			create.Write.Places = append(create.Write.Places, s)
 		}
 	}
 }
@@ -269,7 +267,7 @@ func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *St
 		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,
 		Write: &Write{Values: []*resource.Value{v}, Zone: create.Write.Zone},
 	}
-	update.Operation, update.stage = ch.objects.states[ch.objects.index[create.Object]].info.update, 1
-	update.changes, update.needs = changes, []*Step{create, parent}
+	update.at, update.phase, update.changes, update.needs = create.at, completing, changes, []*Step{create, parent}
+	update.Operation = ch.objects.states[create.at].info.update
 	return update
 }

@@ -107,7 +107,7 @@ func countRequests(steps []*Step) int {
 			waiting[s.Batch] = append(waiting[s.Batch], s)
 		case createPlaces(s) && !slices.ContainsFunc(s.Members.Items, func(m Member) bool { return m.ID != "" }) &&
 			!slices.ContainsFunc(s.After, func(i StepID) bool { return steps[i].Batch == 0 }):
-		case s.Kind.Upload != nil && s.Action == Create:
+		case s.Kind.Uploads() && s.Action == Create:
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}

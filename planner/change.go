@@ -195,7 +195,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 func (ch *changes) findReplaced() {
 	for i := range ch.objects.count() {
 		f := &ch.objects.states[i]
-		if f.info.kind.Upload == nil || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
+		if !f.info.kind.Uploads() || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
 			continue
 		}
 		switch ours, protected := ch.ownUpload(i); {

@@ -173,7 +173,7 @@ func (og *ordering) awaitSetup(list []*Step) {
 		case s.Operation == nil:
 		case m == nil:
 			f := &og.objects.states[s.at]
-			if slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
+			if slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Exclusive }) {
 				defaults[scope{f.info, f.parent}] = append(defaults[scope{f.info, f.parent}], s)
 			}
 		case s.Action != RemoveMembers && m.Container.Object != nil:
@@ -214,9 +214,7 @@ func (og *ordering) awaitSetupOf(s *Step, t *refField, joining map[*resource.Obj
 			await(func(m Member) bool { return id != "" && m.ID == id })
 		}
 	case !named && s.Action == Create && f.parent != noObject:
-		if t.field.DefaultFlag != "" {
-			s.after = append(s.after, defaults[scope{t.to, f.parent}]...)
-		}
+		s.after = append(s.after, defaults[scope{t.to, f.parent}]...)
 		if user, step := og.steps.parentDefault(f, t.field); user != "" {
 			if step != nil && step.Action != Create {
 				s.after = append(s.after, step)

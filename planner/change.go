@@ -121,7 +121,7 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.recordDrift(i, &d)
 	ch.recordDrift(i, &custom)
 	ch.blockers.addUnavailableRefs(i, &d)
-	adopting, newSecret := f.matchedBy != "" || f.intent.creates(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
+	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
 			ch.settled = append(ch.settled, ch.in.Desired[i])
@@ -227,7 +227,7 @@ func (ch *changes) createdByUs(i objectID) bool {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
-	return f.intent.creates() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
+	return f.wasAnnounced() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange returns the change that puts planform's external ID on an object, or nil. See objects.needsMark for the objects that

@@ -280,8 +280,8 @@ func (in *Input) deletedKinds() map[string]bool {
 	for _, o := range in.Desired {
 		wanted[o.Address] = true
 	}
-	for address, r := range in.Prior {
-		if (r.CreatedByUs || r.PendingIntent != nil) && !wanted[address] {
+	for address := range in.Prior {
+		if address.IsObject() && !wanted[address] {
 			kinds[address.Kind()] = true
 		}
 	}

@@ -56,11 +56,9 @@ func (st *steps) awaitContainers() {
 		if !createPlaces(s) {
 			continue
 		}
-		for _, member := range s.afterObjects {
-			if create := st.of[member]; create != nil {
-				create.afterObjects = append(create.afterObjects, s.needsObjects...)
-				create.Write.Places = append(create.Write.Places, s)
-			}
+		for _, create := range s.after {
+			create.after = append(create.after, s.needs...)
+			create.Write.Places = append(create.Write.Places, s)
 		}
 	}
 }
@@ -109,7 +107,7 @@ func countRequests(steps []*Step) int {
 			waiting[s.Batch] = append(waiting[s.Batch], s)
 		case createPlaces(s) && !slices.ContainsFunc(s.Members.Items, func(m Member) bool { return m.ID != "" }) &&
 			!slices.ContainsFunc(s.After, func(i StepID) bool { return steps[i].Batch == 0 }):
-		case s.Kind.Upload != nil && s.Action == Create:
+		case s.Kind.Uploads() && s.Action == Create:
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
@@ -269,7 +267,7 @@ func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *St
 		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,
 		Write: &Write{Values: []*resource.Value{v}, Zone: create.Write.Zone},
 	}
-	update.Operation, update.stage = ch.objects.states[ch.objects.index[create.Object]].info.update, 1
-	update.changes, update.needs = changes, []*Step{create, parent}
+	update.at, update.phase, update.changes, update.needs = create.at, completing, changes, []*Step{create, parent}
+	update.Operation = ch.objects.states[create.at].info.update
 	return update
 }

@@ -75,9 +75,9 @@ func Build(w *World) Result {
 		steps := newSteps(w.refs)
 		blockTwins(w.identities, steps)                                                                // several rows with the mark of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
-		members := planMembers(plan, steps, blockers, w.decisions)
+		planMembers(plan, steps, blockers, w.decisions)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.decisions, steps, plan}
-		ordering := &ordering{w.analysis, w.refs, steps, changes, members, plan}
+		ordering := &ordering{w.analysis, w.refs, steps, changes, plan}
 		if ordering.order(pruning) {
 			plan.count(in)
 			changes.countSettled()

@@ -27,7 +27,6 @@ type changes struct {
 
 	settled       []*resource.Object // objects that need no step
 	highestNumber map[scope]int      // the highest known readable number in each scope
-	archiveSteps  []*Step            // steps that archive or restore objects
 	addedLinks    []addedLinks
 	former        map[siblings][]*Record // records of objects that the manifest no longer has; made when first needed
 	newSecrets    map[objectID]bool      // objects that get a new secret
@@ -58,7 +57,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		case unbound, invalid: // the plan has errors already
 		}
 	}
-	b.awaitSwitches()
 	b.noticeUnlinked()
 	return b
 }
@@ -123,7 +121,7 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.recordDrift(i, &d)
 	ch.recordDrift(i, &custom)
 	ch.blockers.addUnavailableRefs(i, &d)
-	adopting, newSecret := f.matchedBy != "" || f.intent.creates(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
+	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
 			ch.settled = append(ch.settled, ch.in.Desired[i])
@@ -134,7 +132,7 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.addUpdate(i, &d, adopting, externalID != nil)
 	}
 	ch.addLinks(i, &d.late, d.alwaysSent)
-	ch.setCustomFields(i, custom.send, custom.changes, ch.steps.of[i])
+	ch.setCustomFields(i, custom.send, custom.changes)
 	ch.addBlocked(i, &d)
 	if newSecret {
 		ch.planSecret(i)
@@ -170,7 +168,6 @@ func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
 		ch.checks.checkGovernance(i)
 		step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), marks
 		step.alone = d.alone
-		step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
 	}
 }
 
@@ -198,7 +195,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 func (ch *changes) findReplaced() {
 	for i := range ch.objects.count() {
 		f := &ch.objects.states[i]
-		if f.info.kind.Upload == nil || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
+		if !f.info.kind.Uploads() || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
 			continue
 		}
 		switch ours, protected := ch.ownUpload(i); {
@@ -230,7 +227,7 @@ func (ch *changes) createdByUs(i objectID) bool {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
-	return f.intent.creates() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
+	return f.wasAnnounced() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange returns the change that puts planform's external ID on an object, or nil. See objects.needsMark for the objects that
@@ -314,13 +311,12 @@ func (ch *changes) planCreate(i objectID) {
 	} else {
 		step.Write.Values = ch.addInitial(o, c.values)
 	}
-	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), f.parent)...)
 	ch.steps.of[i] = step
 	if len(c.followUp) > 0 && f.info.update != nil {
 		ch.addFollowUpUpdate(i, c.followUp, c.alwaysSent)
 	}
 	ch.addLinks(i, &c.late, c.alwaysSent)
-	ch.setCustomFields(i, c.custom, changesTo(c.custom), nil)
+	ch.setCustomFields(i, c.custom, changesTo(c.custom))
 	ch.planArchive(i)
 	ch.addBlocked(i, &c.impossible)
 }
@@ -345,7 +341,7 @@ func (ch *changes) splitValues(i objectID, step *Step) *creation {
 		switch v := &o.Values[k]; {
 		case ch.isImpossibleAtCreation(i, v, c), f.info.viaMembership(v.Field):
 		case v.Field.Type == resource.SecretFile: // the service generates the secret
-		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see orderSwitches
+		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see awaitGates
 			c.values = append(c.values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position})
 			c.followUp = append(c.followUp, v)
 		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
@@ -492,10 +488,8 @@ func (ch *changes) getsDefault(f *objectState, v *resource.Value) bool {
 }
 
 func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.Value) {
-	f := &ch.objects.states[i]
 	step := ch.steps.add(i, Update)
-	step.Operation, step.needsObjects = f.info.update, append(ch.steps.toCreate(ch.steps.referenced(i, values)...), i)
-	step.changes, step.Write.Values = changesTo(values), slices.Concat(values, alwaysSent)
+	step.Operation, step.changes, step.Write.Values = ch.objects.states[i].info.update, changesTo(values), slices.Concat(values, alwaysSent)
 }
 
 // sharesRequest reports whether values of custom fields go into the request that sends other values.
@@ -509,9 +503,8 @@ func (ch *changes) haveFields(i objectID) bool {
 	return v2
 }
 
-// setCustomFields plans separate requests for values of custom fields: one for each value, or one for all in API v2. If before is not
-// nil, the requests need it.
-func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change, before *Step) {
+// setCustomFields plans separate requests for values of custom fields: one for each value, or one for all in API v2.
+func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change) {
 	size := 1
 	if ch.haveFields(i) {
 		size = max(1, len(values))
@@ -522,15 +515,6 @@ func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []
 		step.Operation = ch.objects.states[i].info.update
 		if !ch.haveFields(i) {
 			step.Operation = resource.CustomFieldOp(values[k])
-		}
-		step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), i)...)
-		if before != nil {
-			step.needs = append(step.needs, before)
-		}
-		for _, v := range step.Values() { // a value may become valid only by an update of its definition
-			if s := ch.steps.of[ch.objects.index[v.Field.Definition]]; s != nil && s.Action == Update {
-				step.after = append(step.after, s)
-			}
 		}
 	}
 }
@@ -582,26 +566,6 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 		}
 	}
 	return values
-}
-
-// awaitSwitches makes creates and changes wait for the steps that switch on the features that they need.
-func (ch *changes) awaitSwitches() {
-	for i := range ch.objects.count() {
-		step := ch.steps.of[i]
-		if step == nil || step.Operation == nil {
-			continue
-		}
-		for _, s := range ch.objects.switchesOf(i) {
-			on, given := ch.in.Desired[s.by].Value(s.field.Name)
-			by := ch.steps.of[s.by]
-			if !given || isOff(on) || by == nil || by.Operation == nil || by.Action == Create {
-				continue
-			}
-			if step.Action == Create || slices.ContainsFunc(by.Values(), func(v *resource.Value) bool { return v.Field == s.field }) {
-				step.needsObjects = append(step.needsObjects, s.by)
-			}
-		}
-	}
 }
 
 // findNewest finds the highest known readable number in each scope. New objects get higher numbers.

@@ -86,10 +86,9 @@ func (ch *changes) planArchive(i objectID) {
 		return
 	}
 	step := ch.steps.add(i, Update)
-	step.Operation, step.Write.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
+	step.Operation, step.Write.Values = op, []*resource.Value{v}
 	step.changes = changesTo(step.Values())
 	if len(step.changes) > 0 && ch.objects.states[i].presence == exists {
 		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(op.Verb == resource.Unarchive))
 	}
-	ch.archiveSteps = append(ch.archiveSteps, step)
 }

@@ -268,11 +268,8 @@ func (s *search) withoutID() binding {
 		return s.fail("not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
 			"remove it from the manifest, or give the id of another one")
 	}
-	intent := f.intent
 	s.past = f.prior
-	if f.forgetPrior(); intent.creates() { // an earlier run has found it gone, and announced a new create
-		f.intent = intent
-	}
+	f.forgetGone()
 	f.id, f.identifier = "", ""
 	return binding{}
 }
@@ -284,7 +281,7 @@ func (s *search) byNumber() binding {
 	switch {
 	case t.recognisable():
 		return binding{}
-	case f.intent.creates():
+	case f.wasAnnounced():
 		presence, hits := s.ids.recovery.recoverCreate(f)
 		if presence == exists {
 			return s.adopt(hits, foundByNumber)
@@ -368,7 +365,7 @@ const createFirst = "create it on the service first, or give the ID of an existi
 // absent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
 func (s *search) absent() binding {
 	o, f, t := s.o, s.f, s.f.info
-	again := f.intent.creates()
+	again := f.wasAnnounced()
 	switch {
 	case t.create == nil && s.list != nil:
 		return s.fail("not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",

@@ -25,7 +25,7 @@ func match(r analysis) *identities {
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
-			if f := &r.objects.states[level[k]]; f.intent.creates() && !f.info.recognisable() {
+			if f := &r.objects.states[level[k]]; f.wasAnnounced() && !f.info.recognisable() {
 				byNumber = append(byNumber, level[k])
 			} else {
 				s.identify(level[k])
@@ -125,7 +125,7 @@ func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding 
 		f.keptDeleted = p.keptDeleted
 		return binding{presence: p.presence, why: p.why}
 	case p.presence == absent:
-		f.prior, f.intent = nil, nil
+		f.forgetPrior()
 		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export names objects of its workspace by identifier
 			m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
 		}

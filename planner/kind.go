@@ -28,7 +28,6 @@ type kindInfo struct {
 	archived         *resource.Operation // lists the archived objects, which list leaves out
 	archivable       bool                // the manifest says whether an object is archived
 	namedWithin      *kindInfo           // the kind in which names are unique: the parent, or the parent of a single parent; nil = the workspace
-	defaultFlag      string              // the field that marks the default object of a parent; "" = none
 	externalIDs      bool                // objects carry planform's external ID
 	referenced       bool                // other objects live in objects of the kind, or refer to them
 }
@@ -75,12 +74,6 @@ func (ki *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
 	r, ok = readOf(ki.list, params)
 	r.Fields = ki.neededFieldNames
 	return r, ok
-}
-
-// isDefaultFlag reports whether the field marks the object that others refer to by default,
-// such as the default state of a project.
-func (ki *kindInfo) isDefaultFlag(f *resource.Field) bool {
-	return ki.defaultFlag != "" && f.Name == ki.defaultFlag
 }
 
 // ref returns the refField of a field that names objects, or nil.
@@ -224,9 +217,6 @@ func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindI
 			}
 			r := refField{field: f, to: all[resource.MustLookup(f.Ref)]}
 			r.to.referenced = true
-			if f.DefaultFlag != "" {
-				r.to.defaultFlag = f.DefaultFlag
-			}
 			if k.ViaMembership(f, in.API) {
 				r.membership, _ = resource.MembershipOf(k.Name, f.Name)
 			}
@@ -290,8 +280,8 @@ func (in *Input) deletedKinds() map[string]bool {
 	for _, o := range in.Desired {
 		wanted[o.Address] = true
 	}
-	for address, r := range in.Prior {
-		if (r.CreatedByUs || r.PendingIntent != nil) && !wanted[address] {
+	for address := range in.Prior {
+		if address.IsObject() && !wanted[address] {
 			kinds[address.Kind()] = true
 		}
 	}

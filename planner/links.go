@@ -48,7 +48,6 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, lat
 	case len(created) == 0:
 		return with
 	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // objects of lower kinds never wait for this create
-		step.afterObjects = append(step.afterObjects, created...)
 		return with
 	case t.update == nil:
 		ch.unlinked[t]++
@@ -60,17 +59,15 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, lat
 	return with.Linked(slices.DeleteFunc(slices.Clone(with.Links), func(r resource.Reference) bool { return r.ID == "" }))
 }
 
-// addLinks plans the step that sends texts after the objects that they name are created. The step is in stage 1, after all creates, because
-// otherwise it would pull creates out of their order.
+// addLinks plans the step that sends texts after the objects that they name are created. It comes after all creates, because otherwise it
+// would pull creates out of their order.
 func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.Value) {
 	if len(late.values) == 0 {
 		return
 	}
 	step := ch.steps.add(i, Update)
-	step.Operation, step.stage = ch.objects.states[i].info.update, 1
+	step.Operation, step.phase = ch.objects.states[i].info.update, completing
 	step.changes, step.Write.Values = late.changes, slices.Concat(late.values, alwaysSent)
-	step.needsObjects = ch.steps.toCreate(i)
-	step.afterObjects = slices.DeleteFunc(slices.Clone(late.targets), func(at objectID) bool { return at == i })
 	if create := ch.steps.of[i]; create != nil && create.Action == Create {
 		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, late.targets})
 	}

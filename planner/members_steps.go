@@ -20,16 +20,15 @@ type memberSteps struct {
 	steps       *steps
 	plan        *Plan
 
-	prerequisites map[prerequisite]*Step
-	removals      map[edge]*Step
-	replaces      map[*Step][]edge // relations that must be removed before the step adds another one
+	removals map[edge]*Step
+	replaces map[*Step][]edge // relations that must be removed before the step adds another one
 }
 
 // planMembers plans the steps that add members to containers, change their attributes, and remove members.
 func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
 	ms := &memberSteps{
 		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
-		plan: plan, prerequisites: map[prerequisite]*Step{}, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
+		plan: plan, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
 	}
 	decisions.showDrifts(plan)
 	for _, s := range ms.memberships.sets {
@@ -88,11 +87,10 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 	for _, batch := range batches(m, joining, size) {
 		step := ms.addStep(AddMembers, s, batch[0].by.ref.Position)
 		step.Members.Sources = files
-		objects := make([]objectID, len(batch))
-		for i, e := range batch {
+		for _, e := range batch {
 			item := ms.member(s, e)
 			item.Value = ms.memberships.newAttribute(s, e)
-			step.Members.Items, objects[i] = append(step.Members.Items, item), e.object
+			step.Members.Items = append(step.Members.Items, item)
 			if len(e.replaces) > 0 {
 				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
 			}
@@ -101,9 +99,9 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 			step.block(cause)
 			continue
 		}
-		step.Operation, step.needsObjects, step.afterObjects = op, ms.steps.toCreate(s.object), ms.steps.toCreate(objects...)
+		step.Operation = op
 		ms.define(step, batch[0].attribute)
-		ms.notePrerequisites(s, step)
+		ms.warnOwnUser(s, step)
 	}
 	ms.changeAttributes(s)
 	for _, e := range excluded {
@@ -264,25 +262,23 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
 			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
 	} else {
-		step.Operation, step.needsObjects = op, ms.steps.toCreate(s.object)
+		step.Operation = op
 		if own := s.kind.Membership.OwnID(row); own != "" {
 			step.Params = map[string]string{resource.MustLookup(s.kind.Membership.Member).Param: own}
 		}
 	}
 	step.changes = []Change{change}
 	ms.define(step, e.attribute)
-	ms.notePrerequisites(s, step)
+	ms.warnOwnUser(s, step)
 }
 
-// notePrerequisites records the step that adds a person to a container or changes their role, because fields may name only members. It warns
-// if a step would give the credential's own user a lower role than the highest.
-func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
+// warnOwnUser warns if a step would give the credential's own user a lower role than the highest.
+func (ms *memberSteps) warnOwnUser(s *memberSet, step *Step) {
 	if step.Action == NotPossible || s.object == noObject {
 		return
 	}
 	for i := range step.Members.Items {
 		who, m := &step.Members.Items[i], s.kind.Membership
-		ms.prerequisites[prerequisite{s.kind, s.object, who.ID}] = step
 		if s.self != "" && who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
 			ms.diags.at(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
 				string(s.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
@@ -290,7 +286,7 @@ func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
 	}
 }
 
-// define sets the object that defines a step's attribute, such as a custom relation, and makes the step wait for it.
+// define sets the object that defines a step's attribute, such as a custom relation.
 func (ms *memberSteps) define(step *Step, word string) {
 	a := step.Kind.Membership.Attribute
 	if a == nil || a.Words == nil || step.Action == NotPossible {
@@ -310,10 +306,6 @@ func (ms *memberSteps) define(step *Step, word string) {
 		return
 	}
 	step.Members.By.Address = ms.in.Desired[d.object].Address
-	step.needsObjects = append(step.needsObjects, ms.steps.toCreate(d.object)...)
-	if renames := ms.steps.of[d.object]; renames != nil && ms.objects.states[d.object].presence == exists {
-		step.needs = append(step.needs, renames)
-	}
 }
 
 // removeMembers plans the batches that remove members from a container.

@@ -225,6 +225,20 @@ func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "
 // forgetPrior drops the state's record, because it is about another object.
 func (st *objectState) forgetPrior() { st.prior, st.intent, st.replaced = nil, nil, true }
 
+// forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
+func (st *objectState) forgetGone() {
+	intent := st.intent
+	if st.forgetPrior(); intent.creates() {
+		st.intent = intent
+	}
+}
+
+// wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
+func (st *objectState) wasAnnounced() bool { return st.intent.creates() }
+
+// isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
+func (st *objectState) isInDoubt() bool { return st.intent != nil }
+
 // willHave returns the value that an object will have in a field: from the manifest, else from the service, or for a new object the
 // default of the service.
 func (st *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
@@ -306,7 +320,7 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.intent == nil
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && !f.isInDoubt()
 }
 
 // whyUnread returns the reason why an object that exists was not read.

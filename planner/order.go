@@ -16,27 +16,23 @@ type ordering struct {
 	refs    *references
 	steps   *steps
 	changes *changes
-	members *memberSteps
 	plan    *Plan
 }
 
 // order puts all steps into the order of the plan. It reports false if the steps have a cycle.
 func (og *ordering) order(pruning *pruning) bool {
-	og.awaitPrerequisites()
-	og.awaitDefaults()
-	og.awaitWorkspaceTypes()
-	about := og.stepsByObject()
-	og.orderClosing(about)
-	og.orderSwitches()
-	og.orderArchives()
+	list := og.steps.all()
+	for _, s := range list {
+		if s.Action != NotPossible && !og.awaitNamed(s) {
+			return false
+		}
+	}
+	og.awaitSetup(list)
+	og.awaitGates(list)
 	if og.in.API == resource.V2 {
 		og.steps.awaitContainers()
 	}
-	list := og.steps.all()
-	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
-	if !og.link(list) {
-		return false
-	}
+	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.phase, other.phase) })
 	if og.in.ExactOrder {
 		list = og.changes.deferLaterParents(list)
 	}
@@ -89,26 +85,6 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 	return ordered, cycle
 }
 
-// link replaces the objects that steps wait for by the steps that create these objects. It reports false if an object has no step.
-func (og *ordering) link(list []*Step) bool {
-	for _, s := range list {
-		for _, l := range []struct {
-			objects []objectID
-			steps   *[]*Step
-		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
-			for _, at := range l.objects {
-				if og.steps.of[at] == nil { // both objects are in a cycle, a part of which cannot be made
-					og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(og.in.Desired[at].Address)+
-						", which cannot be made", breakCycle)
-					return false
-				}
-				*l.steps = append(*l.steps, og.steps.of[at])
-			}
-		}
-	}
-	return true
-}
-
 // prerequisites returns the steps that a step waits for, in the order of the plan.
 func (s *Step) prerequisites() []*Step {
 	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
@@ -131,225 +107,201 @@ func indexes(steps []*Step) []StepID {
 
 const breakCycle = "remove one of these references"
 
-// orderSwitches makes creates wait until the features that they need are switched on. It makes a switching off wait for all steps of
-// objects that need the feature.
-func (og *ordering) orderSwitches() {
-	updates := map[*resource.Object][]*Step{}
-	for _, s := range og.steps.all() {
-		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) {
-			updates[s.Object] = append(updates[s.Object], s)
+// awaitNamed makes a step wait for the steps that create the objects which it names: its parent or container, the targets of its values,
+// and the objects that its texts link to or that it adds as members. A further step of a new object waits for the create. It reports false
+// if a named object cannot be made, because both are in a cycle.
+func (og *ordering) awaitNamed(s *Step) bool {
+	possible := true
+	create := func(o *resource.Object, waits *[]*Step) {
+		if o == nil {
+			return
+		}
+		at, wanted := og.objects.indexOf(o.Address)
+		if !wanted || og.objects.states[at].presence != absent || og.steps.of[at] == s {
+			return
+		}
+		if *waits = append(*waits, og.steps.of[at]); og.steps.of[at] == nil {
+			og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(o.Address)+", which cannot be made",
+				breakCycle)
+			possible = false
 		}
 	}
-	for _, s := range og.steps.all() {
-		if s.Object == nil || s.Members != nil || s.Operation == nil {
-			continue
+	if m := s.Members; m != nil {
+		create(m.Container.Object, &s.needs)
+		for k := range m.Items {
+			if i, wanted := og.objects.indexOf(m.Items[k].Address); wanted {
+				create(og.in.Desired[i], &s.after)
+			}
 		}
-		at, wanted := og.objects.indexOf(s.Object.Address)
-		if !wanted {
-			continue
+		if i, wanted := og.objects.indexOf(m.By.Address); wanted && og.steps.of[i] != nil {
+			s.needs = append(s.needs, og.steps.of[i])
 		}
-		for _, of := range og.objects.switchesOf(at) {
-			for _, update := range updates[og.in.Desired[of.by]] {
-				for _, v := range update.Values() {
-					switch {
-					case v.Field != of.field:
-					case isOff(v):
-						update.require(s)
-					case s.Action == Create:
-						s.require(update)
-					}
-				}
+		return possible
+	}
+	switch first := og.steps.of[s.at]; {
+	case first == s:
+		create(s.Object.Parent, &s.needs)
+	case first != nil && (og.objects.states[s.at].presence == absent || s.OnlyCustom()):
+		s.needs = append(s.needs, first)
+	}
+	for _, v := range s.Values() {
+		if resource.IsCustom(v) {
+			at := og.objects.index[v.Field.Definition]
+			if create(v.Field.Definition, &s.needs); og.steps.of[at] != nil && og.steps.of[at].Action == Update { // the value may become valid by it
+				s.after = append(s.after, og.steps.of[at])
+			}
+		}
+		for k := range v.Refs {
+			create(v.Refs[k].Target, &s.needs)
+		}
+		for k := range v.Links {
+			if v.Links[k].ID == "" && v.Links[k].Target != s.Object {
+				create(v.Links[k].Target, &s.after)
 			}
 		}
 	}
+	return possible
 }
 
-// awaitPrerequisites makes steps that name people wait for the steps that add these people as members.
-func (og *ordering) awaitPrerequisites() {
-	if len(og.members.prerequisites) == 0 {
-		return
-	}
-	for _, n := range og.objects.uses {
-		step := og.steps.of[n.by]
-		if n.field.field.MustBeMemberOf == "" || step == nil ||
-			!slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return v.Field == n.value.Field }) {
-			continue
-		}
-		for j := range n.value.Refs {
-			_, id, _ := og.refs.target(n.by, n.field, &n.value.Refs[j])
-			og.awaitPrerequisite(step, n.field.field, n.by, id)
-		}
-	}
-}
-
-// awaitPrerequisite makes a step wait for the membership step that adds the user in a field. The create of a container cannot wait for the
-// container's own members.
-func (og *ordering) awaitPrerequisite(step *Step, field *resource.Field, by objectID, id string) {
-	via := resource.MustLookup(field.MustBeMemberOf)
-	container := og.objects.ancestor(by, og.objects.kind(via.Membership.Container))
-	if container != noObject && step.Object == og.in.Desired[container] && step.Action == Create {
-		return
-	}
-	if first, ok := og.members.prerequisites[prerequisite{via, container, id}]; ok {
-		step.after = append(step.after, first)
-	}
-}
-
-// awaitWorkspaceTypes makes steps of objects that name an object of the workspace, such as a work item type, wait for two membership
-// steps: their project takes the type, and the type takes its properties.
-func (og *ordering) awaitWorkspaceTypes() {
-	var takes []*Step
-	about := map[*resource.Object][]*Step{}
-	for _, s := range og.steps.all() {
-		switch {
+// awaitSetup makes steps wait for the steps by which their values become valid, or get the right default: a project takes people before a
+// field names them, and a work item type before an item has it. A type takes its properties before an item has their values. The default
+// state is set before an item is created without a state, and the default assignee before an item is created without assignees.
+func (og *ordering) awaitSetup(list []*Step) {
+	joining, defaults := map[*resource.Object][]*Step{}, map[scope][]*Step{} // by container; by the objects of which one is the default
+	for _, s := range list {
+		switch m := s.Members; {
 		case s.Operation == nil:
-		case s.Action == AddMembers && resource.MustLookup(s.Kind.Membership.Member).Governance.AtWorkspace:
-			takes = append(takes, s)
-		case s.Object != nil && s.Members == nil:
-			about[s.Object] = append(about[s.Object], s)
+		case m == nil:
+			f := &og.objects.states[s.at]
+			if slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Exclusive }) {
+				defaults[scope{f.info, f.parent}] = append(defaults[scope{f.info, f.parent}], s)
+			}
+		case s.Action != RemoveMembers && m.Container.Object != nil:
+			joining[m.Container.Object] = append(joining[m.Container.Object], s)
 		}
 	}
-	if len(takes) == 0 {
-		return
-	}
-	for _, n := range og.objects.uses {
-		if n.field.field.OrRef == "" || len(n.value.Refs) == 0 {
-			continue
-		}
-		user, target := og.in.Desired[n.by], n.value.Refs[0].Target
-		for _, s := range takes {
-			in := s.Members.Container.Object
-			if target != nil && (in == target || in == user.Ancestor(in.Kind.Name) && slices.ContainsFunc(s.Members.Items, func(m Member) bool {
-				return m.Address == target.Address
-			})) {
-				for _, step := range about[user] {
-					step.after = append(step.after, s)
-				}
+	for _, s := range list {
+		if s.Operation != nil && s.Members == nil && len(joining)+len(defaults) > 0 {
+			t := og.objects.states[s.at].info
+			for k := range t.refs {
+				og.awaitSetupOf(s, &t.refs[k], joining, defaults)
 			}
 		}
 	}
 }
 
-// awaitDefaults makes creates wait for the step that sets a default which the service gives to fields that the manifest leaves out, and
-// for the step that adds a default user as a member.
-func (og *ordering) awaitDefaults() {
-	defaultSteps := map[scope][]*Step{} // steps that set or clear the flag of the default in a parent
-	for i := range og.objects.count() {
-		step, f := og.steps.of[i], &og.objects.states[i]
-		if step == nil || !slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
-			continue
-		}
-		at := scope{f.info, f.parent}
-		defaultSteps[at] = append(defaultSteps[at], step)
-	}
-	for i := range og.objects.count() {
-		f := &og.objects.states[i]
-		if og.steps.of[i] == nil || og.steps.of[i].Action != Create || f.parent == noObject {
-			continue
-		}
-		for k := range f.info.refs {
-			t := &f.info.refs[k]
-			if v, given := og.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
-				continue
-			}
-			if t.field.DefaultFlag != "" {
-				og.steps.of[i].after = append(og.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
-			}
-			if user, step := og.steps.parentDefault(f, t.field); user != "" {
-				if step != nil && step.Action != Create {
-					og.steps.of[i].after = append(og.steps.of[i].after, step)
-				}
-				og.awaitPrerequisite(og.steps.of[i], t.field, f.parent, user)
-			}
-		}
-	}
-}
-
-// stepsByObject lists the steps of each object that can be closed, and of its members.
-func (og *ordering) stepsByObject() map[*resource.Object][]*Step {
-	about := map[*resource.Object][]*Step{}
-	for _, s := range og.steps.all() {
-		o := s.Object
-		if s.Members != nil {
-			o = s.Members.Container.Object
-		}
-		if o != nil && s.Action != NotPossible && o.Kind.ClosedAfter != "" {
-			about[o] = append(about[o], s)
-		}
-	}
-	return about
-}
-
-// orderClosing makes the update that sets an object's last day wait for its membership steps, because a closed object takes no members.
-func (og *ordering) orderClosing(about map[*resource.Object][]*Step) {
-	for i := range og.objects.count() {
-		o, closes := og.in.Desired[i], og.objects.states[i].info.kind.ClosedAfter
-		if closes == "" || !og.objects.willBeClosed(i) {
-			continue
-		}
-		for _, s := range about[o] {
-			if s.Action != Create && slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == closes }) {
-				for _, other := range about[o] {
-					if other.Action == AddMembers {
-						s.require(other)
-					}
-				}
-			}
-		}
-	}
-}
-
-// stepsAroundArchived lists, for each object that is archived or restored, the steps of the object, of its contents and members, and of
-// objects that name it.
-func (og *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
-	around := make(map[*resource.Object][]*Step, len(og.changes.archiveSteps))
-	for _, s := range og.changes.archiveSteps {
-		around[s.Object] = nil
-	}
-	for _, s := range og.steps.all() {
-		if len(around) == 0 || s.Action == NotPossible {
-			continue
-		}
-		note := func(o *resource.Object) {
-			if steps, ok := around[o]; ok && (len(steps) == 0 || steps[len(steps)-1] != s) {
-				around[o] = append(steps, s)
-			}
-		}
-		if m := s.Members; m != nil {
-			note(m.Container.Object)
-			for k := range m.Items {
-				if i, ok := og.objects.indexOf(m.Items[k].Address); ok {
-					note(og.in.Desired[i])
-				}
-			}
-		}
+// awaitSetupOf makes a step wait for the steps by which its value of a field becomes valid, or gets the right default.
+func (og *ordering) awaitSetupOf(s *Step, t *refField, joining map[*resource.Object][]*Step, defaults map[scope][]*Step) {
+	f := &og.objects.states[s.at]
+	// await makes the step wait for the steps that add a member to the objects above. A create cannot wait for the object's own members.
+	await := func(is func(Member) bool) {
 		for o := s.Object; o != nil; o = o.Parent {
-			note(o)
+			for _, join := range joining[o] {
+				if (s.Action != Create || s.Object != o) && slices.ContainsFunc(join.Members.Items, is) {
+					s.after = append(s.after, join)
+				}
+			}
+		}
+	}
+	v, given := s.Object.Value(t.field.Name)
+	switch named := given && len(v.Refs) > 0; {
+	case named && t.field.OrRef != "" && v.Refs[0].Target != nil:
+		s.after = append(s.after, joining[v.Refs[0].Target]...)
+		await(func(m Member) bool { return m.Address == v.Refs[0].Target.Address })
+	case named && t.field.MustBeMemberOf != "" && slices.ContainsFunc(s.Values(), func(w *resource.Value) bool { return w.Field == v.Field }):
+		for k := range v.Refs {
+			_, id, _ := og.refs.target(s.at, t, &v.Refs[k])
+			await(func(m Member) bool { return id != "" && m.ID == id })
+		}
+	case !named && s.Action == Create && f.parent != noObject:
+		s.after = append(s.after, defaults[scope{t.to, f.parent}]...)
+		if user, step := og.steps.parentDefault(f, t.field); user != "" {
+			if step != nil && step.Action != Create {
+				s.after = append(s.after, step)
+			}
+			await(func(m Member) bool { return m.ID == user })
+		}
+	}
+}
+
+// gate is a field by which an object takes steps or refuses them: the switch of a feature, or the last day of a container. The gate without
+// a field is whether the object is archived.
+type gate struct {
+	of    *resource.Object
+	field *resource.Field
+}
+
+// awaitGates makes the steps that open a gate come before the steps that pass it, and the steps that close one after them.
+func (og *ordering) awaitGates(list []*Step) {
+	opens, closes := map[gate][]*Step{}, map[gate][]*Step{}
+	for _, s := range list {
+		if s.Operation == nil || s.Members != nil || s.Action == Create {
+			continue
 		}
 		for _, v := range s.Values() {
-			for k := range v.Refs {
-				note(v.Refs[k].Target)
+			switch {
+			case v.Field.ArchiveFlag && s.Operation.Verb == resource.Archive:
+				s.phase = closing
+				closes[gate{s.Object, nil}] = append(closes[gate{s.Object, nil}], s)
+			case v.Field.ArchiveFlag:
+				opens[gate{s.Object, nil}] = append(opens[gate{s.Object, nil}], s)
+			case isOff(v), v.Field.Name == s.Kind.ClosedAfter && og.objects.willBeClosed(s.at):
+				closes[gate{s.Object, v.Field}] = append(closes[gate{s.Object, v.Field}], s)
+			case v.Text == "true":
+				opens[gate{s.Object, v.Field}] = append(opens[gate{s.Object, v.Field}], s)
 			}
 		}
 	}
-	return around
+	for _, s := range list {
+		if s.Action == NotPossible || len(opens)+len(closes) == 0 {
+			continue
+		}
+		for _, g := range og.gatesOf(s) {
+			for _, opening := range opens[g] {
+				if opening != s {
+					s.needs = append(s.needs, opening)
+				}
+			}
+			for _, last := range closes[g] {
+				if last == s {
+					continue
+				}
+				if last.phase, last.needs = closing, append(last.needs, s); s.Action == AddMembers { // an unmade member joins in a later run
+					last.needs = append(last.needs, s.after...)
+				}
+			}
+		}
+	}
 }
 
-// orderArchives makes an archiving wait for all other steps that involve its object, because an archived object takes no changes.
-// It makes these steps wait for a restoring.
-func (og *ordering) orderArchives() {
-	about := og.stepsAroundArchived()
-	for _, archiving := range og.changes.archiveSteps {
-		for _, s := range about[archiving.Object] {
-			switch {
-			case s == archiving:
-			case archiving.Operation.Verb == resource.Archive:
-				archiving.require(s)
-			default:
-				s.after = append(s.after, archiving)
+// gatesOf returns the gates that a step passes.
+func (og *ordering) gatesOf(s *Step) (gates []gate) {
+	within := s.Object
+	if m := s.Members; m != nil {
+		within = cmp.Or(m.Container.Object, m.Container.Within)
+		if o := m.Container.Object; o != nil && s.Action == AddMembers {
+			field, _ := o.Kind.Field(o.Kind.ClosedAfter)
+			gates = append(gates, gate{o, field})
+		}
+		for k := range m.Items {
+			if i, wanted := og.objects.indexOf(m.Items[k].Address); wanted {
+				gates = append(gates, gate{og.in.Desired[i], nil})
 			}
 		}
+	} else if s.Operation != nil {
+		for _, of := range og.objects.switchesOf(s.at) {
+			gates = append(gates, gate{og.in.Desired[of.by], of.field})
+		}
 	}
+	for _, v := range s.Values() {
+		for k := range v.Refs {
+			gates = append(gates, gate{v.Refs[k].Target, nil})
+		}
+	}
+	for o := within; o != nil; o = o.Parent {
+		gates = append(gates, gate{o, nil})
+	}
+	return gates
 }
 
 // sequence numbers the creates of one kind in one parent, so that they run one after the other: the service numbers or sorts objects as

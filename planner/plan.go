@@ -181,15 +181,23 @@ type Deletion struct {
 	Names map[string]string
 }
 
-// draft holds a step's dependencies while the plan is made: Needs and After are computed from them. An object in a draft stands for the
-// step that creates the object.
+// phase is a part of a run. Steps are in the order of their phases, then of their kinds, then of the manifest. Deletions come last.
+type phase int8
+
+const (
+	making     phase = iota // creates, changes and memberships
+	completing              // values that name objects which are created later
+	closing                 // archiving, switching off, and the last day of a container
+)
+
+// draft holds data about a step while the plan is made. Needs and After are computed from needs and after.
 type draft struct {
-	stage int // 1 if it comes after all of stage 0
+	at    objectID // index of the step's Object
+	phase phase
 	// alone is set on a step that must not share its request: a create that the service refuses only in a request of its own if the
 	// object is hidden, or an update whose answer must show the values that the service stored.
-	alone                      bool
-	needs, after               []*Step
-	needsObjects, afterObjects []objectID
+	alone        bool
+	needs, after []*Step
 }
 
 // Values returns the values that a create, an update or an adopt sends.
@@ -591,16 +599,6 @@ func showReference(r *resource.Reference) string {
 		return string(r.Target.Address)
 	}
 	return r.Text
-}
-
-// require makes a step need another step, and the objects that this one adds as members. The step moves to stage 1, after the steps of
-// all kinds, because otherwise it would pull the needed steps out of their order.
-func (s *Step) require(other *Step) {
-	s.stage = 1
-	s.needs = append(s.needs, other)
-	if other.Action == AddMembers {
-		s.needsObjects = append(s.needsObjects, other.afterObjects...)
-	}
 }
 
 // changesTo returns the changes of fields to the values that a step sends.

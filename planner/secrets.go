@@ -57,7 +57,7 @@ func (w *warnings) secrets() {
 			})
 		case !creates && !file.Filled && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
 			var cause error
-			if w.objects.states[i].intent != nil {
+			if w.objects.states[i].isInDoubt() {
 				cause = ErrSecretMayDiffer
 			}
 			w.diags.Add(SecretMissing(o, cause))

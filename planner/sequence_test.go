@@ -59,6 +59,11 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 				"0 create link/web/a/l, needs work_item/web/a",
 			},
 		},
+		"a new container that nothing names is created before its members are added": {
+			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
+			want:  func(w *wanted) { w.put("teamspace/core", "name=Core", "members=bob@example.com") },
+			turn:  []string{"0 create teamspace/core", "0 add_members teamspace/core#members, needs teamspace/core"},
+		},
 		"projects run beside each other, and so do the children of different objects": {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("project/ops", "identifier=OPS", "name=Ops")

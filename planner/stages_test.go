@@ -31,15 +31,10 @@ func (noImports) Import(path string) (*types.Package, error) {
 // intentReaders holds the files that may read which requests of earlier runs may still take effect, each with the reason.
 var intentReaders = map[string]string{ //nolint:gochecknoglobals // a constant
 	"record.go":         "has the record with its intent",
-	"objects.go":        "takes the intent of an object out of its record",
+	"objects.go":        "takes the intent of an object out of its record, and says whether there is one",
 	"settle.go":         "settles",
 	"settle_members.go": "settles",
-	"identity_match.go": "looks for an object that an intent was to create",
-	"identity_bind.go":  "looks for an object that an intent was to create",
 	"settle_creates.go": "settles",
-	"kind.go":           "counts the objects that an intent was to create, to choose between a list and single reads",
-	"change.go":         "records an object that an intent created",
-	"secrets.go":        "warns that a secret may have changed",
 	"bookkeeping.go":    "closes intents",
 }
 

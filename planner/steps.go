@@ -30,7 +30,7 @@ func (st *steps) add(i objectID, a Action) *Step {
 	o, f := st.in.Desired[i], &st.objects.states[i]
 	_, marked := f.row.Owner()
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
-	step.Write = &Write{CreatedByUs: marked && st.in.takesOver(o)}
+	step.at, step.Write = i, &Write{CreatedByUs: marked && st.in.takesOver(o)}
 	if f.id != "" {
 		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(o.Kind.DisplayTexts(f.row)...)
 	}
@@ -62,30 +62,6 @@ func (st *steps) addMembers(step *Step) *Step {
 	step.Address, step.ID = c.Address.Members(many, st.numbers[all]), c.ID
 	st.byRank[rank] = append(st.byRank[rank], step)
 	return step
-}
-
-// toCreate returns the given objects that do not exist yet.
-func (st *steps) toCreate(objects ...objectID) []objectID {
-	return slices.DeleteFunc(objects, func(at objectID) bool { return at == noObject || st.objects.states[at].presence != absent })
-}
-
-func (st *steps) referenced(i objectID, values []*resource.Value) (objects []objectID) {
-	for _, v := range values {
-		if resource.IsCustom(v) {
-			objects = append(objects, st.objects.index[v.Field.Definition])
-		}
-	}
-	for _, n := range st.objects.states[i].uses {
-		if n.field.membership != nil || !slices.Contains(values, n.value) {
-			continue
-		}
-		for k := range n.value.Refs {
-			if t := n.value.Refs[k].Target; t != nil {
-				objects = append(objects, st.objects.index[t])
-			}
-		}
-	}
-	return objects
 }
 
 // parentDefault returns the ID of the user that the service takes from the parent if a create leaves the field empty. by is the step that

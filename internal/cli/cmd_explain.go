@@ -251,7 +251,7 @@ func rules(k *resource.Kind, f *resource.Field) []string {
 	add(f.Required && f.Initial == "", "Required to create one.")
 	add(f.PatternDoc != "", "It is "+f.PatternDoc+".")
 	add(f.MaxLength > 0, fmt.Sprintf("At most %d characters.", f.MaxLength))
-	add(f.Immutable && k.Upload == nil, "Cannot be changed afterwards.")
+	add(f.Immutable && !k.Uploads(), "Cannot be changed afterwards.")
 	add(f.OnlyV2(), "API v2 only.")
 	var others []string
 	for i := range k.Fields {

@@ -436,8 +436,8 @@ func (l *life) archive(base mapping) {
 func (l *life) finish(o mapping) (changed bool) {
 	for i := range l.k.Fields {
 		switch state := &l.k.Fields[i]; {
-		case len(state.ArchivableValues) > 0:
-			l.set(o, state, state.ArchivableValues[0])
+		case l.k.Name == "module" && state.Name == "status":
+			l.set(o, state, "completed")
 		case state.Ref == "state":
 			l.set(o, state, "Done")
 		default:

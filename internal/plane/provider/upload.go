@@ -14,13 +14,13 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// upload sends the request of a create. With a file, it sends three requests, see [resource.UploadForm]. The service lists only confirmed
+// upload sends the request of a create. With a file, it sends three requests, with the form of the answer in between. The service lists only confirmed
 // uploads, and gives no second form for the same object. So an incomplete object of an earlier attempt, which the service names as the
 // conflict of the first request, is deleted, and there are never two.
 func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) {
-	step, how := r.step, r.step.Kind.Upload
+	step := r.step
 	i := slices.IndexFunc(step.Values(), func(v *resource.Value) bool { return v.Content != nil })
-	if how == nil || i < 0 {
+	if i < 0 {
 		return w.sendOne(ctx, r)
 	}
 	content := step.Values()[i].Content
@@ -53,8 +53,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	form, _ := res.Row[how.Form].(map[string]any)
-	row, _ := res.Row[how.Object].(map[string]any)
+	form, row := resource.UploadForm(res.Row)
 	res.Row = row
 	if err := w.mixedUpError(r, w.claim(step, res.Row, true)); err != nil {
 		return nil, err // the next requests would change the object with this ID
@@ -68,8 +67,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	}
 	confirm, _ := w.operation(step, resource.Confirm)
 	_, err = w.client.Do(ctx, apiclient.Request{
-		Operation: confirm, Params: r.paramsWith(res.Row.ID()),
-		Body: fmt.Appendf(nil, `{%q:true}`, how.Done),
+		Operation: confirm, Params: r.paramsWith(res.Row.ID()), Body: []byte(resource.UploadDone),
 	})
 	return res, err
 }

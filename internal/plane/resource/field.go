@@ -103,7 +103,6 @@ type Field struct {
 	Unique     bool // the service refuses the same text twice within one parent
 	// UniqueOnCreate is set if the service refuses a used text only in a create.
 	UniqueOnCreate bool
-	Pair           string // the field that must have a value if this field has one
 	NotBefore      string // for Date: the field with the earliest allowed date
 	// Words replaces values by words for people.
 	Words map[string]string
@@ -121,7 +120,7 @@ type Field struct {
 	// none.
 	RequiresFeature string
 	// Exclusive is set if only one of all siblings should have the field, such as the default state. A create takes it from the others; an
-	// update leaves it to several.
+	// update leaves it to several. The object with the field is the default of fields that refer to its kind.
 	Exclusive bool
 	// AlwaysSend is set if every update must send the field. Otherwise the service changes its value, or refuses the update because the
 	// object is locked.
@@ -129,8 +128,6 @@ type Field struct {
 	// ArchiveFlag marks the field that tells whether an object is archived. The verbs Archive and Unarchive set it. Responses show the time
 	// of archiving.
 	ArchiveFlag bool
-	// ArchivableValues lists the values of an Enum that allow archiving; empty = all.
-	ArchivableValues []string
 	// Codes are the service's numbers for the values of an Enum; empty = it uses the words. EnumInCapitals is set if it writes the words in
 	// capitals.
 	Codes          []int
@@ -151,11 +148,10 @@ type Field struct {
 
 // TextRules restricts a text. The zero value allows any text.
 type TextRules struct {
-	Pattern    string   // anchored regular expression that the text must match; "" = any
-	PatternDoc string   // description of Pattern
-	Forbidden  string   // characters that the service refuses
-	Reserved   []string // texts that the service reserves
-	Zone       bool     // a name of the tz database
+	Pattern    string // anchored regular expression that the text must match; "" = any
+	PatternDoc string // description of Pattern
+	Forbidden  string // characters that the service refuses
+	Zone       bool   // a name of the tz database
 }
 
 // RefRules holds the rules by which a Ref or RefSet finds its target, and the service's conditions for the target.
@@ -180,8 +176,6 @@ type RefRules struct {
 	// SentAs is the field of the target whose own target is sent instead, such as the state of a workflow's state; "" = the target itself
 	// is sent.
 	SentAs string
-	// DefaultFlag is the Boolean that marks the default target of new objects, such as default of a state; "" = none.
-	DefaultFlag string
 }
 
 // zonePattern matches names of the tz database.

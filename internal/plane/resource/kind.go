@@ -35,7 +35,6 @@ type Kind struct {
 	// Secret is the field of a create's answer that shows a secret, once; "" = none. planform writes the secret only into the file that a
 	// SecretFile field names.
 	Secret     string
-	Upload     *UploadForm // set if a create uploads a file; such an object cannot be changed, only replaced
 	Membership *Membership // set if the kind is a membership; it has no fields and no ID of its own
 	Short      string      // the field that a plain text sets, such as the url of a link; "" = none
 	WhereMade  string      // how the service gets such an object without planform; "" = like other objects
@@ -45,13 +44,11 @@ type Kind struct {
 	Listing
 
 	Operations []Operation
-}
 
-// UploadForm describes the upload of a file: the service answers the create with a form, the file store takes the form with the file, and a
-// last request tells the service. Its fields are API names.
-type UploadForm struct {
-	Form, Object string // in the create's answer: the form, and the object
-	Done         string // the boolean that the last request sets
+	// refuses returns the rules of the service, besides those of the fields, that the values of a request break; nil = there are none.
+	// whyNotArchived returns the reason why the service would not archive an object, or "".
+	refuses        func(o *Object, sent []*Value, has WillHave) []Rule
+	whyNotArchived func(k *Kind, has WillHave, ends func(day string) bool) string
 }
 
 // Lifecycle holds rules for creating, changing and archiving objects of a kind.
@@ -165,6 +162,11 @@ func (k *Kind) Derives(f *Field) bool {
 // UniqueField reports whether the service refuses a second object with the same text in a required field.
 func (k *Kind) UniqueField() bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.UniqueOnCreate) })
+}
+
+// Uploads reports whether a create uploads a file. Such an object cannot be changed, only replaced.
+func (k *Kind) Uploads() bool {
+	return slices.ContainsFunc(k.Operations, func(op Operation) bool { return op.Verb == Confirm })
 }
 
 // NaturalFields returns the fields that identify an object without an ID or external ID.

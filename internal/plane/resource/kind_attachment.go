@@ -12,7 +12,6 @@ func init() {
 	register(Kind{
 		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id",
 		WebPath: "/api/assets/v2/workspaces/{workspace_slug}/projects/{project_id}/{attachment_id}/", HasExternalID: true, UniqueExternalID: true,
-		Upload: &UploadForm{Form: "upload_data", Object: "attachment", Done: "is_uploaded"},
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
 			"The service cannot change an attachment. If its file or name changes, planform uploads a new one and deletes its own old one.",
 		Example: `{key: design, file: files/design.pdf}`,
@@ -33,6 +32,16 @@ func init() {
 		),
 	})
 }
+
+// UploadForm returns the form for the file store and the new object, from the answer to the create of an upload.
+func UploadForm(answer Row) (form, object Row) {
+	inner, _ := answer["upload_data"].(map[string]any)
+	row, _ := answer["attachment"].(map[string]any)
+	return inner, row
+}
+
+// UploadDone is the body of the request that tells the service that the file is in the store.
+const UploadDone = `{"is_uploaded":true}`
 
 // MaxUpload is the service's default limit for a file, in bytes.
 const MaxUpload = 5 << 20

@@ -13,16 +13,22 @@ func init() {
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
+		refuses: refuseOneDate, whyNotArchived: func(k *Kind, has WillHave, ends func(day string) bool) string {
+			if day, known := has.of(k, "end_date"); known && !ends(day) {
+				return "only a finished cycle can be archived: its end_date must be in the past"
+			}
+			return ""
+		},
 		// API v2 has the dates as moments, and does not document the time zone.
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
 			{
-				Name: "start_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull,
+				Name: "start_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Clear: ClearNull,
 				Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06",
 			},
 			{
-				Name: "end_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull,
+				Name: "end_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Clear: ClearNull,
 				NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17",
 			},
 			{
@@ -66,4 +72,22 @@ func init() {
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),
 		},
 	})
+}
+
+// refuseOneDate returns a rule for each date of a cycle that will have only this date: the service requires both or neither.
+func refuseOneDate(o *Object, sent []*Value, has WillHave) (broken []Rule) {
+	other := map[string]string{"start_date": "end_date", "end_date": "start_date"}
+	for _, v := range sent {
+		name, pair := v.Field.Name, other[v.Field.Name]
+		if pair == "" || v.Null {
+			continue
+		}
+		if day, known := has.of(o.Kind, pair); known && day == "" {
+			broken = append(broken, Rule{
+				v, string(o.Address) + " has a " + name + " but no " + pair + "; the service requires both or neither",
+				"add the " + pair + ", or remove the " + name,
+			})
+		}
+	}
+	return broken
 }

@@ -13,6 +13,12 @@ func init() {
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "module_view", Progress: "status"}, Listing: Listing{CountedAs: "modules"},
+		whyNotArchived: func(k *Kind, has WillHave, _ func(day string) bool) string {
+			if status, known := has.of(k, "status"); known && status != "completed" && status != "cancelled" {
+				return "only a module whose status is completed or cancelled can be archived"
+			}
+			return ""
+		},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
 			{
@@ -26,7 +32,7 @@ func init() {
 			},
 			{
 				Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"},
-				Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "Progress.", Example: "in-progress",
+				Default: "planned", Doc: "Progress.", Example: "in-progress",
 			},
 			{
 				Name: "lead", Wire: Wire{V2Dialect: "lead_id"}, Type: Ref, Ref: "member", Clear: ClearNull,

@@ -18,7 +18,7 @@ func registerRelations(name, inverse string) {
 		Doc:  "That a work item names another in its `" + name + "`.",
 		Membership: &Membership{
 			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", IDField: "issue_id", Batch: 100,
-			ExtraBody: [][2]string{{"relation_type", name}}, ResultKey: name, Inverse: "work_item_" + inverse,
+			ResultKey: name, Inverse: "work_item_" + inverse,
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write"},

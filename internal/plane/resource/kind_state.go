@@ -10,9 +10,17 @@ func init() {
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
 		Governance: Governance{Flag: "states", Other: "workspace_state"},
 		Lifecycle:  Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
+		refuses: func(_ *Object, sent []*Value, _ WillHave) (broken []Rule) {
+			for _, v := range sent {
+				if v.Field.Name == "name" && v.Text == "Triage" {
+					broken = append(broken, Rule{v, "the name Triage is reserved by the service", "choose another name"})
+				}
+			}
+			return broken
+		},
 		Fields: []Field{
 			{
-				Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255,
+				Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255,
 				Doc: "Name of the state. `Triage` is reserved by the service.", Example: "In Review",
 			},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},

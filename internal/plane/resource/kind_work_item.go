@@ -34,7 +34,7 @@ links:
 			},
 			{
 				Name: "state", Wire: Wire{V2Dialect: "state_id"}, Type: Ref, Ref: "state", Documented: true,
-				RefRules: RefRules{DefaultFlag: "default", OrRef: "workspace_state"},
+				RefRules: RefRules{OrRef: "workspace_state"},
 				Doc:      "State, by name or ID. It belongs to the project, or to the workspace if that manages the states.", Example: "In Progress",
 			},
 			{

@@ -22,8 +22,6 @@ type Membership struct {
 	IDField      string // field of the member's ID in a row of the member list
 	Fields       string // fields of such a row that planform reads, separated by commas; "" = all
 	Batch        int    // largest number of members in one request
-	// ExtraBody are further fields of a request that adds members, such as the type of a relation.
-	ExtraBody [][2]string
 	// ResultKey is the field that holds the rows, if the answer is an object of several lists. With [EachKey] every field holds rows, and
 	// its name is the attribute of the members.
 	ResultKey string
@@ -279,7 +277,7 @@ func (m *Membership) memberIDIn(row Row) string {
 }
 
 // IDs returns the body of a member operation: the list of member IDs, or a single ID if the operation takes one. A body that adds members
-// also contains the ExtraBody, and the attribute unless value is "". by is the ID of the object that declares the attribute.
+// also contains the type of a relation, and the attribute unless value is "". by is the ID of the object that declares the attribute.
 func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -295,17 +293,10 @@ func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 		writeJSON(&b, ids)
 	}
 	if o.Verb == AddMembers {
-		for _, c := range m.ExtraBody {
-			b.WriteByte(',')
-			writeJSON(&b, c[0])
-			b.WriteByte(':')
-			if _, err := strconv.Atoi(c[1]); err == nil {
-				b.WriteString(c[1])
-			} else {
-				writeJSON(&b, c[1])
-			}
-		}
 		switch a := m.Attribute; {
+		case a == nil && m.Inverse != "":
+			b.WriteString(`,"relation_type":`)
+			writeJSON(&b, m.Field)
 		case a == nil || value == "":
 		case a.Words != nil:
 			for _, e := range [][2]string{{a.Words.By, by}, {a.Words.Field, value}} {

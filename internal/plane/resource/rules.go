@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/text/diag"
@@ -16,6 +15,12 @@ type Rule struct {
 // WillHave returns the canonical form of the value that an object will have in a field; known is false if it is unknown.
 type WillHave func(*Field) (canonical string, known bool)
 
+// of returns the value that an object will have in a field of its kind.
+func (has WillHave) of(k *Kind, field string) (canonical string, known bool) {
+	f, _ := k.Field(field)
+	return has(f)
+}
+
 // Refused returns the rules of the service that the values of a request break. has returns the values that the object will have then.
 func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 	for _, v := range sent {
@@ -26,41 +31,19 @@ func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 					strings.Join(strings.Split(f.Forbidden, ""), " "),
 			})
 		}
-		if slices.Contains(f.Reserved, v.Text) {
-			broken = append(broken, Rule{v, "the " + f.Name + " " + v.Text + " is reserved by the service", "choose another " + f.Name})
-		}
-		pair, ok := o.Kind.Field(f.Pair)
-		if !ok || v.Null {
-			continue
-		}
-		if other, known := has(pair); known && other == "" {
-			broken = append(broken, Rule{
-				v, string(o.Address) + " has a " + f.Name + " but no " + pair.Name + "; the service requires both or neither", "add the " +
-					pair.Name + ", or remove the " + f.Name,
-			})
-		}
+	}
+	if o.Kind.refuses != nil {
+		broken = append(broken, o.Kind.refuses(o, sent, has)...)
 	}
 	return broken
 }
 
 // WhyNotArchived returns the reason why the service would not archive an object, or "". ends reports whether a day is over.
 func (o *Object) WhyNotArchived(has WillHave, ends func(day string) bool) string {
-	k := o.Kind
-	for i := range k.Fields {
-		f := &k.Fields[i]
-		if f.Name != k.ClosedAfter && len(f.ArchivableValues) == 0 {
-			continue
-		}
-		text, known := has(f)
-		switch {
-		case !known:
-		case f.Name == k.ClosedAfter && !ends(text):
-			return "only a finished " + k.Noun() + " can be archived: its " + f.Name + " must be in the past"
-		case len(f.ArchivableValues) > 0 && !slices.Contains(f.ArchivableValues, text):
-			return "only " + diag.A(k.Noun()) + " whose " + f.Name + " is " + strings.Join(f.ArchivableValues, " or ") + " can be archived"
-		}
+	if o.Kind.whyNotArchived == nil {
+		return ""
 	}
-	return ""
+	return o.Kind.whyNotArchived(o.Kind, has, ends)
 }
 
 // OfNew returns the value of a field after the manifest's object is created.

@@ -22,7 +22,7 @@ import (
 // and files that the store does not deliver.
 func (ct *content) downloadAll(ctx context.Context, client *apiclient.Client, o Options) error {
 	for _, k := range resource.Kinds() {
-		if k.Upload == nil {
+		if !k.Uploads() {
 			continue
 		}
 		var all []*object

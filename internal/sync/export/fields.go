@@ -105,7 +105,7 @@ func (c *composer) encodeField(t *object, f *resource.Field) (w fieldValue, ok b
 	case t.content != nil && f.Type == resource.Upload:
 		name := c.names.unique(t.kind.Section, strings.TrimSuffix(t.text("name"), path.Ext(t.text("name"))), extension(t.text("name")))
 		return fieldValue{field: f, value: name, instance: name, canonical: t.content.String(), file: &File{Name: name, From: t.spooled}}, true
-	case t.kind.Upload != nil && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the name of the file replaces it
+	case t.kind.Uploads() && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the name of the file replaces it
 		t.writesID = true
 		c.addOmission(t, f.Path(), "no manifest can say it")
 		return w, false

@@ -98,7 +98,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	n := 0
 	for _, k := range resource.Kinds() {
 		create, ok := k.Op(resource.Create, resource.V1)
-		if !ok || k.Section == "" || k.Upload != nil || k.Single || k.Governance.AtWorkspace {
+		if !ok || k.Section == "" || k.Uploads() || k.Single || k.Governance.AtWorkspace {
 			continue
 		}
 		path, missing := create.Expand(params)

@@ -34,15 +34,15 @@ type Cause struct {
 }
 
 // exists reports whether there is a cause.
-func (c Cause) exists() bool { return c.Code != NoCause }
+func (ca Cause) exists() bool { return ca.Code != NoCause }
 
 // lacking reports whether only a feature of the edition or the API is missing.
-func (c Cause) lacking() bool { return c.Code == Lacks || c.Code == NotOffered }
+func (ca Cause) lacking() bool { return ca.Code == Lacks || ca.Code == NotOffered }
 
 // after returns the cause with words before its text.
-func (c Cause) after(words string) Cause {
-	c.Text = words + c.Text
-	return c
+func (ca Cause) after(words string) Cause {
+	ca.Text = words + ca.Text
+	return ca
 }
 
 // refused returns a cause of the code Refused, or none for an empty text.

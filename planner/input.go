@@ -167,9 +167,9 @@ type Read struct {
 
 // membersInV1 reports whether the read asks API v2 for the members of a container, and API v1 has such a list too. API v1 is used if
 // API v2 has no such list or does not show it to the credential.
-func (r *Read) membersInV1() bool {
-	_, v1 := resource.MustLookup(r.Operation.Kind).Op(resource.ListMembers, resource.V1)
-	return r.Operation.Verb == resource.ListMembers && r.Operation.V2() && v1
+func (rd *Read) membersInV1() bool {
+	_, v1 := resource.MustLookup(rd.Operation.Kind).Op(resource.ListMembers, resource.V1)
+	return rd.Operation.Verb == resource.ListMembers && rd.Operation.V2() && v1
 }
 
 // readOf returns the read of an operation; ok is false if a path parameter is missing.

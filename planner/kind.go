@@ -275,9 +275,9 @@ func (in *Input) kindsWithoutV2() map[string]bool {
 }
 
 // needsV1 reports whether the answer to a read of API v2 shows that API v1 must be used instead.
-func (r *Read) needsV1(a Answer) bool {
-	o := r.Operation
-	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && r.membersInV1()
+func (rd *Read) needsV1(a Answer) bool {
+	o := rd.Operation
+	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && rd.membersInV1()
 }
 
 // deletedKinds returns the kinds from which the run may delete objects.

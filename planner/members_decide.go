@@ -90,16 +90,16 @@ func (de *decisions) takesBack(e edge) bool {
 }
 
 // position returns the position in the manifest of the first declaration that excludes a member.
-func (s *memberSet) position() (at diag.Position) {
-	for _, e := range s.unwanted {
+func (mt *memberSet) position() (at diag.Position) {
+	for _, e := range mt.unwanted {
 		at = cmp.Or(at, e.by.position())
 	}
 	return at
 }
 
 // leaving returns the members that leave the container.
-func (s *memberSet) leaving() (members []*member) {
-	for _, e := range s.unwanted {
+func (mt *memberSet) leaving() (members []*member) {
+	for _, e := range mt.unwanted {
 		if e.verdict.action == removeEdge {
 			members = append(members, e)
 		}
@@ -268,12 +268,12 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 }
 
 // sighting returns whether the service shows an edge.
-func (s *memberSet) sighting(e *member) sighting {
-	usable := s.hasList || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
+func (mt *memberSet) sighting(e *member) sighting {
+	usable := mt.hasList || e.wish != here && (mt.list.state == listed || mt.list.state == noContainer)
 	switch {
-	case usable && s.list.has(e.id):
+	case usable && mt.list.has(e.id):
 		return shownIn
-	case usable, e.wish == here && (e.id == "" || s.container.ID == "") && !s.isIn(e):
+	case usable, e.wish == here && (e.id == "" || mt.container.ID == "") && !mt.isIn(e):
 		return shownOut
 	}
 	return notRead

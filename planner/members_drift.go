@@ -15,9 +15,9 @@ type fieldDrift struct {
 }
 
 // isStricter reports whether a policy forbids more than another one.
-func (d OnDrift) isStricter(than OnDrift) bool {
+func (od OnDrift) isStricter(than OnDrift) bool {
 	rank := []OnDrift{Overwrite, Keep, Fail}
-	return slices.Index(rank, d) > max(0, slices.Index(rank, than))
+	return slices.Index(rank, od) > max(0, slices.Index(rank, than))
 }
 
 // strictest returns the declaration whose drift policy applies to an edge. If both objects declare a relation, that is the stricter policy.

@@ -116,41 +116,41 @@ type verdict struct {
 }
 
 // decide decides about an edge like about a field: it compares the manifest, the service, and the last apply.
-func (f *edgeFacts) decide() (v verdict) {
+func (ef *edgeFacts) decide() (v verdict) {
 	switch {
-	case f.away, f.wish == leftToPeople:
+	case ef.away, ef.wish == leftToPeople:
 		return v
-	case f.wish == here:
-		v = f.decideWanted()
-	case f.seen == shownOut:
-		kept := f.wish == nowhere && f.inOther && f.onDrift == Keep
-		v.forget = f.prior != noRecord && !kept && (f.wish != silent || f.dropped)
+	case ef.wish == here:
+		v = ef.decideWanted()
+	case ef.seen == shownOut:
+		kept := ef.wish == nowhere && ef.inOther && ef.onDrift == Keep
+		v.forget = ef.prior != noRecord && !kept && (ef.wish != silent || ef.dropped)
 	default:
-		v = f.decideUnwanted()
+		v = ef.decideUnwanted()
 	}
-	if v.drift && f.onDrift == Keep {
+	if v.drift && ef.onDrift == Keep {
 		v.action, v.kept = leaveEdge, true
 	}
 	return v
 }
 
-func (f *edgeFacts) decideWanted() (v verdict) {
+func (ef *edgeFacts) decideWanted() (v verdict) {
 	switch {
-	case f.seen == shownOut:
-		v.action, v.conflict = addEdge, f.prior == noRecord && f.moved
-		v.drift = v.conflict || f.prior != noRecord
+	case ef.seen == shownOut:
+		v.action, v.conflict = addEdge, ef.prior == noRecord && ef.moved
+		v.drift = v.conflict || ef.prior != noRecord
 		return v
-	case f.seen == notRead && f.prior == noRecord:
+	case ef.seen == notRead && ef.prior == noRecord:
 		v.action = addEdge
 		return v
 	}
-	v.gap, v.noteFound = f.seen == notRead, f.prior == noRecord
-	switch now := f.shows; {
-	case f.wants == "" || f.wants == now:
+	v.gap, v.noteFound = ef.seen == notRead, ef.prior == noRecord
+	switch now := ef.shows; {
+	case ef.wants == "" || ef.wants == now:
 	case now != "":
-		v.action, v.drift = changeEdge, f.applied != "" && f.applied != now
-		v.conflict = v.drift && f.applied != f.wants
-	case f.applied != "" && f.applied != f.wants:
+		v.action, v.drift = changeEdge, ef.applied != "" && ef.applied != now
+		v.conflict = v.drift && ef.applied != ef.wants
+	case ef.applied != "" && ef.applied != ef.wants:
 		v.action = changeEdge
 	default:
 		v.gap = true
@@ -158,24 +158,24 @@ func (f *edgeFacts) decideWanted() (v verdict) {
 	return v
 }
 
-func (f *edgeFacts) decideUnwanted() (v verdict) {
+func (ef *edgeFacts) decideUnwanted() (v verdict) {
 	leaves := false
-	switch f.wish {
+	switch ef.wish {
 	case takenBack:
 		leaves = true
 	case nowhere:
-		leaves = f.prior != noRecord || f.seen == shownIn
-		v.drift = f.prior == noRecord && leaves && (f.cleared || f.moved)
-		v.conflict = v.drift && f.moved
+		leaves = ef.prior != noRecord || ef.seen == shownIn
+		v.drift = ef.prior == noRecord && leaves && (ef.cleared || ef.moved)
+		v.conflict = v.drift && ef.moved
 	case elsewhere: // a member of an exclusive membership leaves by being added to another container
-		leaves = !f.exclusive && f.prior != noRecord
+		leaves = !ef.exclusive && ef.prior != noRecord
 	case silent:
-		v.orphaned = f.dropped && f.prior == addedBefore
-		leaves = f.prune && v.orphaned
+		v.orphaned = ef.dropped && ef.prior == addedBefore
+		leaves = ef.prune && v.orphaned
 	case here, leftToPeople:
 	}
 	switch {
-	case leaves && (f.seen == shownIn || f.unlisted):
+	case leaves && (ef.seen == shownIn || ef.unlisted):
 		v.action = removeEdge
 	case leaves:
 		v.gap = true

@@ -281,21 +281,21 @@ func (mb *memberships) sourcesOf(s *memberSet) []string {
 }
 
 // isIn reports whether a wanted member is in the container, by the list if it was read, else by the state.
-func (s *memberSet) isIn(e *member) bool {
+func (mt *memberSet) isIn(e *member) bool {
 	switch {
 	case e.declaredByInverse:
 		return true
-	case s.hasList:
-		return s.list.has(e.id)
+	case mt.hasList:
+		return mt.list.has(e.id)
 	}
-	prior, _ := s.recorded()
-	return !s.record.isOpen() && e.id != "" && prior.has(e.id)
+	prior, _ := mt.recorded()
+	return !mt.record.isOpen() && e.id != "" && prior.has(e.id)
 }
 
 // recorded returns the state's member record. A record of another container, which had the address before, does not count.
-func (s *memberSet) recorded() (prior *Record, known bool) {
-	r := s.record
-	if s.isNew || r.kind == nil || r.record.ID != "" && r.record.ID != s.container.ID {
+func (mt *memberSet) recorded() (prior *Record, known bool) {
+	r := mt.record
+	if mt.isNew || r.kind == nil || r.record.ID != "" && r.record.ID != mt.container.ID {
 		return &Record{}, false
 	}
 	return &r.record, true

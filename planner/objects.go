@@ -92,7 +92,7 @@ const (
 )
 
 // decided reports whether planform knows that an object is, or is not, on the service.
-func (p presence) decided() bool { return p == exists || p == absent }
+func (pr presence) decided() bool { return pr == exists || pr == absent }
 
 // binding connects an object of the manifest to its row on the service.
 type binding struct {
@@ -220,39 +220,39 @@ func numberOf(code, identifier string) int {
 	return n
 }
 
-func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "" }
+func (ot *objectState) known() bool { return ot.prior != nil && ot.prior.ID != "" }
 
 // forgetPrior drops the state's record, because it is about another object.
-func (st *objectState) forgetPrior() { st.prior, st.intent, st.replaced = nil, nil, true }
+func (ot *objectState) forgetPrior() { ot.prior, ot.intent, ot.replaced = nil, nil, true }
 
 // willHave returns the value that an object will have in a field: from the manifest, else from the service, or for a new object the
 // default of the service.
-func (st *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
-	if _, given := o.Value(field.Name); given || st.presence == absent {
+func (ot *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
+	if _, given := o.Value(field.Name); given || ot.presence == absent {
 		return o.OfNew(field)
 	}
-	return field.ObservedIn(st.row)
+	return field.ObservedIn(ot.row)
 }
 
 // archived reports whether an object is archived, so that lists do not show it.
-func (st *objectState) archived() bool {
-	return st.info.archivable && st.row.Text("archived_at") != ""
+func (ot *objectState) archived() bool {
+	return ot.info.archivable && ot.row.Text("archived_at") != ""
 }
 
 // isAway reports whether an object that no list shows counts as archived: the manifest wants it archived, and the service has no list of
 // archived objects of its kind.
-func (st *objectState) isAway(o *resource.Object) bool {
+func (ot *objectState) isAway(o *resource.Object) bool {
 	_, want, _ := wantsArchived(o)
-	return want && st.info.archivable && st.info.archived == nil
+	return want && ot.info.archivable && ot.info.archived == nil
 }
 
 // readOperation returns the operation that reads one object, with the object's ID or else readable identifier.
-func (st *objectState) readOperation() (op *resource.Operation, by string) {
-	switch t := st.info; {
+func (ot *objectState) readOperation() (op *resource.Operation, by string) {
+	switch t := ot.info; {
 	case t.get != nil:
-		return t.get, st.id
-	case t.find != nil && st.identifier != "":
-		return t.find, st.identifier
+		return t.get, ot.id
+	case t.find != nil && ot.identifier != "":
+		return t.find, ot.identifier
 	default:
 		return nil, ""
 	}
@@ -519,10 +519,10 @@ func (ob *objects) setZone(o *resource.Object, f *objectState) {
 }
 
 // lastShown returns the value of a field on the service, in the time zone of the last apply.
-func (st *objectState) lastShown(field *resource.Field) string {
-	row := st.row
-	if st.before != nil {
-		row = st.before
+func (ot *objectState) lastShown(field *resource.Field) string {
+	row := ot.row
+	if ot.before != nil {
+		row = ot.before
 	}
 	have, _ := field.ObservedIn(row)
 	return have
@@ -553,8 +553,8 @@ func (ob *objects) willBeClosed(i objectID) bool {
 }
 
 // isUnlisted reports whether lists of members leave out an object before this run, because it is archived or a draft.
-func (st *objectState) isUnlisted() bool {
-	return st.presence == hidden || st.info.archived == nil && st.archived()
+func (ot *objectState) isUnlisted() bool {
+	return ot.presence == hidden || ot.info.archived == nil && ot.archived()
 }
 
 // isInvalid reports whether an error was reported for an object of the manifest, or for its parent.

@@ -148,53 +148,53 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.ID
 // index holds rows by a text. If many rows have the same text, it keeps only as many as an error shows.
 type index map[string][]resource.Row
 
-func (i index) add(text string, row resource.Row) {
+func (ix index) add(text string, row resource.Row) {
 	const most = 10
 	id := row.ID()
-	if text == "" || id == "" || len(i[text]) >= most {
+	if text == "" || id == "" || len(ix[text]) >= most {
 		return
 	}
 	// A list that changes while its pages are read shows a record twice.
-	if !slices.ContainsFunc(i[text], func(r resource.Row) bool { return r.ID() == id }) {
-		i[text] = append(i[text], row)
+	if !slices.ContainsFunc(ix[text], func(r resource.Row) bool { return r.ID() == id }) {
+		ix[text] = append(ix[text], row)
 	}
 }
 
 // unusedID is an ID that no object has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
-func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
+func (ss *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	at := scope{t, parent}
-	l, ok := s.listings[at]
+	l, ok := ss.listings[at]
 	if !ok {
 		l = &listing{}
-		s.listings[at] = l
+		ss.listings[at] = l
 	}
 	return l
 }
 
 // list returns the rows of a kind within a parent. The presence is exists if the rows are known, notFound if the parent is not on the
 // service or the list is forbidden, unsupported if this edition lacks the kind, and invalid if the API has no list.
-func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
+func (ss *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
 	}
-	l := s.listing(t, parent)
+	l := ss.listing(t, parent)
 	if l.read {
 		return l, l.presence
 	}
-	if t.viaSingle(s.objects, parent) {
-		host, st := s.list(t.parent, parent)
+	if t.viaSingle(ss.objects, parent) {
+		host, st := ss.list(t.parent, parent)
 		if st != exists || len(host.rows) == 0 { // without the single object, the list is empty
 			l.read, l.presence, l.why = true, st, host.why
 			return l, l.presence
 		}
 	}
-	ask := s.service.ask
+	ask := ss.service.ask
 	if t.kind.Singleton { // if the credential may not read it, other objects are still planned
-		ask = s.service.askOptional
+		ask = ss.service.askOptional
 	}
-	a := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	a := ask(Read{Operation: t.list, Path: ss.listPath(t, parent), Fields: t.neededFieldNames})
 	if l.read { // another task has read the list meanwhile
 		return l, l.presence
 	}
@@ -207,12 +207,12 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	case a.NotFound:
 		l.presence = invalid
 		if parent == noObject {
-			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
+			ss.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), ss.in.Workspace)
 			break
 		}
-		o := s.in.Desired[parent]
+		o := ss.in.Desired[parent]
 		l.presence = notFound
-		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) +
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + ss.objects.states[parent].id + ": its " + plural(t.kind) +
 			" cannot be listed"
 	default:
 		l.presence, l.rows, l.named = exists, a.Rows, nil
@@ -231,42 +231,42 @@ func (ki *kindInfo) viaSingle(objects *objects, parent objectID) bool {
 
 // kindPresence returns unsupported if this edition lacks the kind, else exists. It probes the list with an unused parent ID: only a known
 // route answers that the parent is missing.
-func (s *snapshot) kindPresence(t *kindInfo) presence {
+func (ss *snapshot) kindPresence(t *kindInfo) presence {
 	if t.list == nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
 	}
-	read, _ := readOf(t.list, map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
+	read, _ := readOf(t.list, map[string]string{"workspace_slug": ss.in.Workspace, t.parent.kind.Param: unusedID})
 	read.Probe = true
-	if s.service.ask(read).Unsupported {
+	if ss.service.ask(read).Unsupported {
 		return unsupported
 	}
 	return exists
 }
 
 // listed reports whether the list was read already, so that using it takes no request.
-func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
-	if t.list == nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
+func (ss *snapshot) listed(t *kindInfo, parent objectID) bool {
+	if t.list == nil || len(ss.in.Observed) == 0 || parent != noObject && ss.objects.states[parent].presence != exists {
 		return false
 	}
-	if t.viaSingle(s.objects, parent) {
-		if !s.listed(t.parent, parent) {
+	if t.viaSingle(ss.objects, parent) {
+		if !ss.listed(t.parent, parent) {
 			return false
 		}
-		if host, presence := s.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
+		if host, presence := ss.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
 			return true
 		}
 	}
-	a, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	a, ok := ss.service.answer(Read{Operation: t.list, Path: ss.listPath(t, parent), Fields: t.neededFieldNames})
 	return ok && !a.NotFound
 }
 
 // listPath returns the path of a list. If the list belongs to a single object in between, see viaSingle, that object must be known.
-func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
-	l := s.listing(t, parent)
+func (ss *snapshot) listPath(t *kindInfo, parent objectID) string {
+	l := ss.listing(t, parent)
 	if l.path == "" {
-		params := s.objects.params(parent)
-		if t.viaSingle(s.objects, parent) {
-			host, _ := s.list(t.parent, parent)
+		params := ss.objects.params(parent)
+		if t.viaSingle(ss.objects, parent) {
+			host, _ := ss.list(t.parent, parent)
 			params[t.parent.kind.Param] = host.rows[0].ID()
 		}
 		l.path, _ = t.list.Expand(params)
@@ -276,33 +276,33 @@ func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 
 // findUnlisted looks up, by external ID, an object that no list shows because it may be archived or a draft. made is false if the run
 // made too many look-ups before.
-func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
-	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
-		s.service.skippedLookups++
+func (ss *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
+	if ss.service.externalIDLookups == maxSingleReads && !ss.in.RefreshAll {
+		ss.service.skippedLookups++
 		return Answer{}, false
 	}
-	s.service.externalIDLookups++
-	return s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner}), true
+	ss.service.externalIDLookups++
+	return ss.service.ask(Read{Operation: t.list, Path: path, ExternalID: ss.in.marks().ID(address), Owner: ss.in.Owner}), true
 }
 
 // byIdentifier returns an index of the rows by readable identifier, in upper case.
-func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
+func (ss *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
 	return l.by("identifier", func(row resource.Row) []string {
-		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
+		return []string{strings.ToUpper(ss.objects.readableID(t.kind, parent, row))}
 	})
 }
 
 // names returns the names in a scope, of the objects of the manifest and of the rows of the list. It must be called after the identities
 // stage.
-func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
-	l := s.listing(t, parent)
+func (ss *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
+	l := ss.listing(t, parent)
 	if l.named != nil {
 		return l.named
 	}
 	l.named = &resource.Names{}
-	for _, i := range s.objects.inScope(scope{t, parent}) {
-		o := s.in.Desired[i]
-		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // an address is no ID of the service
+	for _, i := range ss.objects.inScope(scope{t, parent}) {
+		o := ss.in.Desired[i]
+		id := cmp.Or(ss.objects.states[i].id, string(o.Address)) // an address is no ID of the service
 		l.named.Add(resource.ByKey, o.Key, id)
 		for _, field := range t.kind.NaturalKey {
 			if !t.kind.AdoptOnRequestOnly {
@@ -312,7 +312,7 @@ func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	}
 	project := ""
 	if parent != noObject {
-		project = s.objects.states[parent].identifier
+		project = ss.objects.states[parent].identifier
 	}
 	for _, row := range l.rows {
 		l.named.AddRow(t.kind, row, project)
@@ -329,16 +329,16 @@ func (l *listing) withIDs(ids []string) (rows []resource.Row) {
 }
 
 // countReads records in the listing of an object whether the list is needed for it, or may replace a read of its own.
-func (s *snapshot) countReads(o *resource.Object, f *objectState) {
+func (ss *snapshot) countReads(o *resource.Object, f *objectState) {
 	t := f.info
 	if t.recognisable() && (t.list == nil || !t.readsOne()) {
 		return
 	}
-	l := s.listing(t, f.parent)
+	l := ss.listing(t, f.parent)
 	switch {
 	case o.ID == "" && o.Identifier == "" && !f.known():
 		l.needed = l.needed || t.recognisable()
-	case !s.objects.skipsRefresh(f) && s.objects.mustRead(o, f):
+	case !ss.objects.skipsRefresh(f) && ss.objects.mustRead(o, f):
 		l.desired++
 	}
 	l.known = l.known || f.prior != nil
@@ -346,18 +346,18 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 
 // prefersList reports whether reading the list costs fewer requests than reading the objects one by one. Most lists have one page; the
 // list of work items is long, so that it pays only for more than two.
-func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
+func (ss *snapshot) prefersList(t *kindInfo, parent objectID) bool {
 	few := 1
 	if t.kind.Numbered() {
 		few = 2
 	}
-	l := s.listing(t, parent)
-	return l.needed || l.desired > few || s.listed(t, parent)
+	l := ss.listing(t, parent)
+	return l.needed || l.desired > few || ss.listed(t, parent)
 }
 
 // readOne returns the read of one object by its ID or readable identifier.
-func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
-	params := s.objects.params(f.parent)
+func (ss *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
+	params := ss.objects.params(f.parent)
 	if op.Verb == resource.Find {
 		params["identifier"] = by
 	} else {
@@ -367,12 +367,12 @@ func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Re
 	return read
 }
 
-func (s *snapshot) self(t *kindInfo) string {
+func (ss *snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""
 	}
 	read, _ := readOf(t.self, nil)
-	a := s.service.askOptional(read)
+	a := ss.service.askOptional(read)
 	if len(a.Rows) == 0 {
 		return ""
 	}

@@ -86,22 +86,22 @@ type Summary struct {
 }
 
 // Count adds a step of the given action to the summary. For a membership step it adds the number of members.
-func (s *Summary) Count(a Action, members int) {
+func (sm *Summary) Count(a Action, members int) {
 	switch a {
 	case Create:
-		s.Create++
+		sm.Create++
 	case Update:
-		s.Update++
+		sm.Update++
 	case Adopt:
-		s.Adopt++
+		sm.Adopt++
 	case Delete:
-		s.Delete++
+		sm.Delete++
 	case NotPossible:
-		s.Blocked++
+		sm.Blocked++
 	case AddMembers:
-		s.AddMembers += members
+		sm.AddMembers += members
 	case RemoveMembers:
-		s.RemoveMembers += members
+		sm.RemoveMembers += members
 	}
 }
 
@@ -401,11 +401,11 @@ type Orphan struct {
 }
 
 // String returns the address, with the readable identifier if there is one.
-func (o Orphan) String() string {
-	if o.Identifier == "" {
-		return string(o.Address)
+func (op Orphan) String() string {
+	if op.Identifier == "" {
+		return string(op.Address)
 	}
-	return string(o.Address) + " (" + o.Identifier + ")"
+	return string(op.Address) + " (" + op.Identifier + ")"
 }
 
 // Drift is a field that somebody changed on the service since the last apply.
@@ -499,18 +499,18 @@ const (
 
 // Note returns the text that follows the name of a member in a plan, such as " (guest)". The text has the member's attribute if that changes
 // or is not the default, the container that the member leaves, and a word if the membership was changed on the service.
-func (m *Member) Note(of *resource.Membership) string {
+func (mm *Member) Note(of *resource.Membership) string {
 	var parts []string
 	switch {
-	case m.Before != "":
-		parts = append(parts, m.Before+" -> "+m.Value)
-	case of.Attribute != nil && m.Value != of.Attribute.Default && m.Value != "":
-		parts = append(parts, m.Value)
+	case mm.Before != "":
+		parts = append(parts, mm.Before+" -> "+mm.Value)
+	case of.Attribute != nil && mm.Value != of.Attribute.Default && mm.Value != "":
+		parts = append(parts, mm.Value)
 	}
-	if m.Leaves != "" {
-		parts = append(parts, "leaves "+m.Leaves)
+	if mm.Leaves != "" {
+		parts = append(parts, "leaves "+mm.Leaves)
 	}
-	if m.Drift {
+	if mm.Drift {
 		parts = append(parts, "changed on the service since the last apply")
 	}
 	if len(parts) == 0 {

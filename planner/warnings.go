@@ -267,9 +267,9 @@ func (w *warnings) failOnDrift() {
 }
 
 // locateFindings sets the document path of findings that have a position.
-func (r analysis) locateFindings() {
+func (al analysis) locateFindings() {
 	paths := map[diag.Position]string{}
-	for _, d := range r.diags.List {
+	for _, d := range al.diags.List {
 		if d.Path == "" && !d.Position.IsZero() {
 			paths[d.Position] = ""
 		}
@@ -282,10 +282,10 @@ func (r analysis) locateFindings() {
 			paths[p] = path()
 		}
 	}
-	for _, o := range r.in.Desired {
+	for _, o := range al.in.Desired {
 		at(o.Position, o.Path)
 	}
-	for _, o := range r.in.Desired {
+	for _, o := range al.in.Desired {
 		for i := range o.Values {
 			v := &o.Values[i]
 			at(v.Position, func() string { return o.PathOf(v.Field, -1) })
@@ -294,8 +294,8 @@ func (r analysis) locateFindings() {
 			}
 		}
 	}
-	for i := range r.diags.List {
-		if d := &r.diags.List[i]; d.Path == "" {
+	for i := range al.diags.List {
+		if d := &al.diags.List[i]; d.Path == "" {
 			d.Path = paths[d.Position]
 		}
 	}

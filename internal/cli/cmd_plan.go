@@ -139,21 +139,21 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 }
 
 // with sets the options of a plan, and reads the other settings from the command's flags.
-func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
-	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
-	o.detailed, o.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
-	o.maxErrors = c.Int("max-errors")
-	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(o.Undo) > 0}
+func (po planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
+	po.Options, po.allowUnsupported = options, c.Bool("allow-unsupported")
+	po.detailed, po.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
+	po.maxErrors = c.Int("max-errors")
+	po.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(po.Undo) > 0}
 	for _, former := range []string{"settle-timeout", "patience"} {
 		if c.IsSet(former) {
-			o.gracePeriod = c.Duration(former)
+			po.gracePeriod = c.Duration(former)
 		}
 	}
-	o.input = planner.Input{Settings: o.Settings}
-	o.service = newConnectionOptions(c, p)
-	o.reading, err = p.manifestOptions(o.Variables)
-	o.reading.Workspace, o.reading.AllowEmpty, o.reading.Limits.Findings = o.service.workspace, o.Prune, o.maxErrors
-	return o, err
+	po.input = planner.Input{Settings: po.Settings}
+	po.service = newConnectionOptions(c, p)
+	po.reading, err = p.manifestOptions(po.Variables)
+	po.reading.Workspace, po.reading.AllowEmpty, po.reading.Limits.Findings = po.service.workspace, po.Prune, po.maxErrors
+	return po, err
 }
 
 // newSettings reads the flags that shape a plan. Flags that the command lacks have their zero value.
@@ -209,11 +209,11 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 }
 
 // pending returns the error for the exit code of a plan, if the user gave --detailed-exitcode.
-func (o planOptions) pending(plan *planner.Plan) error {
+func (po planOptions) pending(plan *planner.Plan) error {
 	switch {
-	case !o.detailed:
+	case !po.detailed:
 		return nil
-	case o.impossible(plan):
+	case po.impossible(plan):
 		return errSteps
 	case !plan.Empty():
 		return errPending
@@ -222,8 +222,8 @@ func (o planOptions) pending(plan *planner.Plan) error {
 }
 
 // impossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
-func (o planOptions) impossible(plan *planner.Plan) bool {
+func (po planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
-		return s.Action == planner.NotPossible && (!s.Lacking() || !o.allowUnsupported)
+		return s.Action == planner.NotPossible && (!s.Lacking() || !po.allowUnsupported)
 	})
 }

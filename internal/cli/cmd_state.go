@@ -172,7 +172,7 @@ func locatesState(m *manifest.Manifest, findings diag.List) bool {
 }
 
 // address returns argument n as an address.
-func (o stateOptions) address(n int) resource.Address { return resource.Address(o.args[n]) }
+func (st stateOptions) address(n int) resource.Address { return resource.Address(st.args[n]) }
 
 // recordOf returns the record of an address, or an error that suggests similar addresses.
 func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {

@@ -242,8 +242,8 @@ func variables(c *cli.Context) ([]string, error) {
 }
 
 // manifestOptions returns the options for reading manifests, with settings from [variables].
-func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
-	o := manifest.Options{Stdin: p.Streams.In, Getenv: p.Getenv, Variables: map[string]string{}}
+func (pc Process) manifestOptions(settings []string) (manifest.Options, error) {
+	o := manifest.Options{Stdin: pc.Streams.In, Getenv: pc.Getenv, Variables: map[string]string{}}
 	for _, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
@@ -255,12 +255,12 @@ func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 }
 
 // reading returns the options for reading manifests in a command that makes no plan.
-func (p Process) reading(c *cli.Context) (manifest.Options, error) {
+func (pc Process) reading(c *cli.Context) (manifest.Options, error) {
 	settings, err := variables(c)
 	if err != nil {
 		return manifest.Options{}, err
 	}
-	return p.manifestOptions(settings)
+	return pc.manifestOptions(settings)
 }
 
 // maxErrorsFlag returns the flag that limits the number of findings.

@@ -60,11 +60,11 @@ func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
 }
 
 // load reads the manifests. For an undo, it reads only the workspace that they are for and the folder that their state belongs to.
-func (o planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
-	if len(o.Undo) > 0 {
-		return locate(ctx, o.Files, o.reading, out)
+func (po planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
+	if len(po.Undo) > 0 {
+		return locate(ctx, po.Files, po.reading, out)
 	}
-	desired, findings := manifest.Load(ctx, o.Files, o.reading)
+	desired, findings := manifest.Load(ctx, po.Files, po.reading)
 	out.noteSkipped(desired)
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {

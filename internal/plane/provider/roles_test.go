@@ -18,8 +18,8 @@ import (
 )
 
 // roleOfEve returns her stored role in the project WEB.
-func (s *service) roleOfEve() string {
-	for _, row := range s.Rows("project_member") {
+func (sv *service) roleOfEve() string {
+	for _, row := range sv.Rows("project_member") {
 		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
 			return (&resource.Attribute{Name: "role", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}}).Shown(row)
 		}
@@ -97,8 +97,8 @@ func TestARoleThatNoManifestNamesIsDriftToo(t *testing.T) {
 }
 
 // slugOfEve returns her role in the project WEB in API v2.
-func (s *service) slugOfEve() any {
-	for _, row := range s.Rows("project_member") {
+func (sv *service) slugOfEve() any {
+	for _, row := range sv.Rows("project_member") {
 		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
 			return row["slug"]
 		}

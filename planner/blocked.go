@@ -95,9 +95,9 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 	case root == i:
 		return c
 	case o == b.in.Desired[i].Parent:
-		return c.after("it belongs to " + string(o.Address) + ": ")
+		return c.withPrefix("it belongs to " + string(o.Address) + ": ")
 	default:
-		return c.after("it needs " + string(o.Address) + ": ")
+		return c.withPrefix("it needs " + string(o.Address) + ": ")
 	}
 }
 
@@ -115,7 +115,7 @@ func (b *blockers) forbids(i objectID) Cause {
 	case b.objects.states[i].presence == absent && b.objects.inForeign(b.objects.states[i].info, b.objects.states[i].parent, nil):
 		return b.objects.leftToOwner(b.objects.states[i].parent)
 	case b.objects.states[i].presence == absent:
-		return b.claims.whyTaken(i)
+		return b.claims.whyNamesTaken(i)
 	default:
 		return Cause{}
 	}
@@ -124,7 +124,7 @@ func (b *blockers) forbids(i objectID) Cause {
 // unsupportedRef returns the plural noun of a kind that a value refers to and that this edition of the service lacks; "" = none. It
 // leaves memberships with objects of the manifest to the membership steps.
 func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
-	if root := b.undefined(v); root != noObject {
+	if root := b.fieldBlocker(v); root != noObject {
 		return b.cause(root, root).Objects
 	}
 	t := b.objects.states[i].info.ref(v.Field)
@@ -145,7 +145,7 @@ func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 // whyUnavailable returns the cause that keeps a value from being sent: an object that it names is archived, or not on the service. Only
 // the field waits, not the object.
 func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
-	if root := b.undefined(v); root != noObject {
+	if root := b.fieldBlocker(v); root != noObject {
 		return refused(b.cause(i, root).Text)
 	}
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
@@ -182,8 +182,8 @@ func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Refere
 	}
 }
 
-// undefined returns the blocker of the custom field of a value, or of an option that the value names; noObject = there is none.
-func (b *blockers) undefined(v *resource.Value) objectID {
+// fieldBlocker returns the blocker of the custom field of a value, or of an option that the value names; noObject = there is none.
+func (b *blockers) fieldBlocker(v *resource.Value) objectID {
 	if !resource.IsCustom(v) {
 		return noObject
 	}
@@ -196,7 +196,7 @@ func (b *blockers) undefined(v *resource.Value) objectID {
 // isUnlisted reports whether the list that would show an ID was read and does not show it.
 func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
-	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.listed(t.to, at) {
+	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.isListed(t.to, at) {
 		return false
 	}
 	l, st := b.snapshot.list(t.to, at)
@@ -211,13 +211,13 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, refused(m.Why), m.Position)
 	}
 	for _, n := range b.objects.states[i].uses {
-		if n.field.membership == nil || ignored(b.analysis, n) {
+		if n.field.membership == nil || isIgnored(b.analysis, n) {
 			continue
 		}
 		for k := range n.value.Refs {
 			r := &n.value.Refs[k]
 			why := b.whyUnavailableRef(n.by, n.field, r)
-			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
+			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.isAlreadyMember(n, r) {
 				continue
 			}
 			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
@@ -225,8 +225,8 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	}
 }
 
-// alreadyMember reports whether the state has the membership that a reference declares, from an earlier apply.
-func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
+// isAlreadyMember reports whether the state has the membership that a reference declares, from an earlier apply.
+func (b *blockers) isAlreadyMember(n reference, r *resource.Reference) bool {
 	at, id, ok := b.refs.target(n.by, n.field, r)
 	if !ok || id == "" {
 		return false
@@ -266,7 +266,7 @@ func (ck *checks) checkDates(i objectID, sent []*resource.Value) {
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
-		ck.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
+		ck.diags.add(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
 			last.Name+" "+to,
 			"the service accepts that; to be sure, write both dates")
 	}
@@ -276,7 +276,7 @@ func (ck *checks) checkDates(i objectID, sent []*resource.Value) {
 // the same name that belongs to another owner.
 func (ck *checks) warnCaseMismatch(i objectID) {
 	o, f := ck.in.Desired[i], &ck.objects.states[i]
-	if len(f.info.naturalKey) == 0 || !ck.snapshot.listed(f.info, f.parent) {
+	if len(f.info.naturalKey) == 0 || !ck.snapshot.isListed(f.info, f.parent) {
 		return
 	}
 	l, _ := ck.snapshot.list(f.info, f.parent)
@@ -309,7 +309,7 @@ func (ck *checks) warnCaseMismatch(i objectID) {
 func (ck *checks) checkRefused(i objectID, sent []*resource.Value) {
 	o := ck.in.Desired[i]
 	for _, r := range o.Refused(sent, ck.willHave(i)) {
-		ck.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
+		ck.diags.add(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
 	}
 }
 
@@ -332,7 +332,7 @@ func (ck *checks) checkFeatures(i objectID) {
 func (ck *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
 	o := ck.in.Desired[i]
 	p, parent := &ck.objects.states[holder], ck.in.Desired[holder]
-	if !p.presence.decided() { // for example, the service has no such switches
+	if !p.presence.isDecided() { // for example, the service has no such switches
 		return
 	}
 	at := parent.Position

@@ -97,7 +97,7 @@ func (bk *bookkeeping) stateChanges() {
 			c.To = ""
 		}
 	}
-	bk.noteSeen(all)
+	bk.noteShownValues(all)
 	bk.noteMembers(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		bk.plan.StateChanges = append(bk.plan.StateChanges, *all[a])
@@ -111,7 +111,7 @@ func (bk *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange
 		switch c.From = was; {
 		case bk.objects.renamed.displaced[now]:
 			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
-		case renamed(was, now):
+		case isRenamed(was, now):
 			c.Why = "is now " + string(now)
 		}
 	}
@@ -127,9 +127,9 @@ func (bk *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange
 	}
 }
 
-// noteSeen updates records with values that the service shows. These are values that equal the manifest, so that a later change is drift,
+// noteShownValues updates records with values that the service shows. These are values that equal the manifest, so that a later change is drift,
 // and values that were sent in batches.
-func (bk *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
+func (bk *bookkeeping) noteShownValues(changed map[resource.Address]*StateChange) {
 	for i, o := range bk.objects.all() {
 		f := &bk.objects.states[i]
 		var before Record
@@ -166,8 +166,8 @@ func (bk *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 		if !r.SentUnseen(field.Name) {
 			continue
 		}
-		if have, known := field.ObservedIn(f.row); known && !r.drifted(field, have, f.row) {
-			values[ShownKey(field.Name)] = Shown(have)
+		if have, known := field.ObservedIn(f.row); known && !r.hasDrifted(field, have, f.row) {
+			values[ShownKey(field.Name)] = ShownValue(have)
 		}
 	}
 	if f.presence != exists {
@@ -208,14 +208,14 @@ func (bk *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 		prior, _ := s.recorded()
 		for _, e := range s.wanted {
 			if e.verdict.noteFound && s.hasList && s.container.ID != "" && !prior.has(e.id) {
-				bk.join(joined, s, e, left)
+				bk.recordMember(joined, s, e, left)
 			}
 		}
 	}
 	for _, s := range bk.decisions.leavingSets() {
 		for _, e := range s.leaving() {
-			if e.wish == nowhere && bk.decisions.standing(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
-				bk.join(joined, s, e, left)
+			if e.wish == wantsNone && bk.decisions.provenanceOf(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
+				bk.recordMember(joined, s, e, left)
 			}
 		}
 	}
@@ -240,11 +240,11 @@ func (bk *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// join records a member that the service shows in a container. An exclusive member has left its other containers in the state. If planform
+// recordMember records a member that the service shows in a container. An exclusive member has left its other containers in the state. If planform
 // had added it to one of these, the record says that planform added it here.
-func (bk *bookkeeping) join(joined map[*memberSet]*Record, s *memberSet, e *member, left map[resource.Address]map[string]bool) {
+func (bk *bookkeeping) recordMember(joined map[*memberSet]*Record, s *memberSet, e *member, left map[resource.Address]map[string]bool) {
 	byUs := false
-	if e.wish == here && s.kind.Membership.Exclusive {
+	if e.wish == wantsHere && s.kind.Membership.Exclusive {
 		for _, was := range bk.memberships.records.byMember[edge{kind: s.kind.Name, member: e.id}] {
 			if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
 				left[was.at] = map[string]bool{}
@@ -271,7 +271,7 @@ func (bk *bookkeeping) noteCleared(i objectID, values map[string]string) {
 		field := &o.Kind.Fields[j]
 		switch v, given := o.Value(field.Name); {
 		case !f.info.viaMembership(field) || o.Ignores(field):
-		case given && bk.decisions.contained[v] && !bk.decisions.keeps(v):
+		case given && bk.decisions.contained[v] && !bk.decisions.keepsDrift(v):
 			values[field.Name] = ""
 		case !given || len(v.Refs) > 0:
 			delete(values, field.Name)
@@ -356,7 +356,7 @@ func (bk *bookkeeping) recordSources() {
 		setSources(o.Address, o.Files)
 	}
 	for _, s := range bk.memberships.sets {
-		if bk.sourcesKnown(s) {
+		if bk.hasKnownSources(s) {
 			setSources(s.record.at, bk.memberships.sourcesOf(s))
 		}
 	}
@@ -364,14 +364,14 @@ func (bk *bookkeeping) recordSources() {
 		return
 	}
 	for a := range bk.in.Prior {
-		if _, wanted := bk.objects.indexOf(a); !wanted && a.IsObject() && bk.in.targeted(a) {
+		if _, wanted := bk.objects.indexOf(a); !wanted && a.IsObject() && bk.in.isTargeted(a) {
 			setSources(a, nil)
 		}
 	}
 }
 
-// sourcesKnown reports whether the manifests are known for all members of a container in the state.
-func (bk *bookkeeping) sourcesKnown(s *memberSet) bool {
+// hasKnownSources reports whether the manifests are known for all members of a container in the state.
+func (bk *bookkeeping) hasKnownSources(s *memberSet) bool {
 	prior := &s.record.record
 	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
 		return true

@@ -14,7 +14,7 @@ const (
 	// NotOffered means that the API has no such operation or field, and a wider one does.
 	NotOffered
 	// CannotChange, CannotClear and CannotSet mean that the API has no operation that changes the field of an object that exists,
-	// empties it, or sets it on a new object. The text is the verb; [fieldDiff.words] makes the sentence.
+	// empties it, or sets it on a new object. The text is the verb; [fieldDiff.causesText] makes the sentence.
 	CannotChange
 	CannotClear
 	CannotSet
@@ -36,11 +36,11 @@ type Cause struct {
 // exists reports whether there is a cause.
 func (ca Cause) exists() bool { return ca.Code != NoCause }
 
-// lacking reports whether only a feature of the edition or the API is missing.
-func (ca Cause) lacking() bool { return ca.Code == Lacks || ca.Code == NotOffered }
+// lacksFeature reports whether only a feature of the edition or the API is missing.
+func (ca Cause) lacksFeature() bool { return ca.Code == Lacks || ca.Code == NotOffered }
 
-// after returns the cause with words before its text.
-func (ca Cause) after(words string) Cause {
+// withPrefix returns the cause with words before its text.
+func (ca Cause) withPrefix(words string) Cause {
 	ca.Text = words + ca.Text
 	return ca
 }

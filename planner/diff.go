@@ -28,11 +28,11 @@ func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.
 	prior, applied := cm.appliedValue(v, f)
 	asApplied := applied && complete && resource.IsDigest(prior, want)
 	if have, known := v.Field.ObservedIn(f.row); known && f.row != nil {
-		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(cm.leftOut(v, f, resolve)) == 0 {
+		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(cm.leftOutReferences(v, f, resolve)) == 0 {
 			return c, true, false
 		}
 		c = change(v, FromManifest)
-		if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) && !cm.lostOnlyDeleted(v.Field, f, have) {
+		if applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row) && !cm.lostOnlyDeleted(v.Field, f, have) {
 			c.Origin, c.Conflict = FromDrift, complete && !asApplied
 		}
 		c.Before, c.After = cm.displayValues(v, have, want, c.After, resolve)
@@ -41,7 +41,7 @@ func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.
 		}
 		return c, true, true
 	}
-	if asApplied && len(cm.leftOut(v, f, resolve)) == 0 {
+	if asApplied && len(cm.leftOutReferences(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {
@@ -76,14 +76,14 @@ func (cm *comparer) appliedValue(v *resource.Value, f *objectState) (digest stri
 // lostOnlyDeleted reports whether a field lost only references to objects that lists show to be deleted. Then somebody, such as an
 // earlier run, deleted these objects, and nobody changed the field.
 func (cm *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
-	gone := lost(f, st.prior.Values[f.Name], have)
+	gone := lostReferences(f, st.prior.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
 	}
 	read := false
 	for _, t := range cm.objects.namedBy(f) {
 		within := cm.objects.withinOf(st.parent, &refField{field: f, to: t})
-		if t.parent != nil && within == noObject || !cm.snapshot.listed(t, within) {
+		if t.parent != nil && within == noObject || !cm.snapshot.isListed(t, within) {
 			return false
 		}
 		l, presence := cm.snapshot.list(t, within)
@@ -112,8 +112,8 @@ func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	return kinds
 }
 
-// lost returns the references of a field that were applied and are missing now. It returns none if the field changed in another way, too.
-func lost(f *resource.Field, applied, have string) (gone []string) {
+// lostReferences returns the references of a field that were applied and are missing now. It returns none if the field changed in another way, too.
+func lostReferences(f *resource.Field, applied, have string) (gone []string) {
 	was, is := f.WithoutProperty(applied), f.WithoutProperty(have)
 	if was == "" || strings.HasPrefix(was, "sha256:") || is != "" && strings.TrimSuffix(applied, was) != strings.TrimSuffix(have, is) {
 		return nil // the value was not recorded, or belongs to another property
@@ -132,9 +132,9 @@ func lost(f *resource.Field, applied, have string) (gone []string) {
 	return gone
 }
 
-// leftOut returns the references of a field that the service left out when it stored the last value. It returns none if the manifest or
+// leftOutReferences returns the references of a field that the service left out when it stored the last value. It returns none if the manifest or
 // the service has changed since.
-func (cm *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
+func (cm *comparer) leftOutReferences(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	if f.prior == nil {
 		return nil
 	}
@@ -245,8 +245,8 @@ func (fd *fieldDiff) block(c Change, cause Cause, at diag.Position) {
 	fd.unappliable, fd.causes = append(fd.unappliable, c), append(fd.causes, cause)
 }
 
-// words returns the causes of the changes that cannot be made as one sentence.
-func (fd *fieldDiff) words(t *kindInfo) string {
+// causesText returns the causes of the changes that cannot be made as one sentence.
+func (fd *fieldDiff) causesText(t *kindInfo) string {
 	var parts, invited []string
 	sorted := slices.SortedFunc(slices.Values(fd.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
 	for _, cause := range slices.Compact(sorted) {

@@ -10,14 +10,14 @@ import (
 // writes on the other level. It reads nothing for kinds that the plan does not write.
 func findGovernance(differ *comparer) {
 	for i, o := range differ.in.Desired {
-		if o.Kind.Governance.Flag != "" && differ.writes(objectID(i)) {
+		if o.Kind.Governance.Flag != "" && differ.isWritten(objectID(i)) {
 			differ.snapshot.managedElsewhere(o.Kind)
 		}
 	}
 }
 
-// writes reports whether an object is created or changed.
-func (cm *comparer) writes(i objectID) bool {
+// isWritten reports whether an object is created or changed.
+func (cm *comparer) isWritten(i objectID) bool {
 	o, f := cm.in.Desired[i], &cm.objects.states[i]
 	switch {
 	case f.presence == absent:

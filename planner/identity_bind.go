@@ -25,8 +25,8 @@ type search struct {
 // finders returns the functions that look for an object, in the order of their use. The first one that decides ends the search.
 func finders() []func(*search) binding {
 	return []func(*search) binding{
-		(*search).byID, (*search).byUnlistedID, (*search).byIdentifier, (*search).withoutID, (*search).byNumber, (*search).byMark,
-		(*search).byName, (*search).byArchive, (*search).byUnownedMark, (*search).absent,
+		(*search).byID, (*search).byUnlistedID, (*search).byIdentifier, (*search).dropID, (*search).byNumber, (*search).byMark,
+		(*search).byName, (*search).byArchive, (*search).byUnownedMark, (*search).bindAbsent,
 	}
 }
 
@@ -45,7 +45,7 @@ func (se *search) byID() binding {
 	if f.prior != nil && (o.ID == "" || o.Identifier == "") {
 		f.identifier = cmp.Or(f.prior.Identifier, o.Identifier)
 	}
-	if se.objects.skipsRefresh(f) || !se.objects.mustRead(o, f) && !se.snapshot.listed(t, f.parent) {
+	if se.objects.skipsRefresh(f) || !se.objects.mustRead(o, f) && !se.snapshot.isListed(t, f.parent) {
 		return binding{presence: exists} // the record of the state is enough, or nothing is compared
 	}
 	if one, _ := f.readOperation(); t.list == nil || one != nil && !se.snapshot.prefersList(t, f.parent) {
@@ -92,7 +92,7 @@ func (se *search) byUnlistedID() binding {
 		return binding{}
 	}
 	if f.info.findsExternalIDs() && f.prior != nil && (!away || se.in.RefreshAll) {
-		if b := se.unlisted(f.prior.Address, f.prior.ID); b.presence != unbound {
+		if b := se.findUnlisted(f.prior.Address, f.prior.ID); b.presence != unbound {
 			return b
 		}
 	}
@@ -108,9 +108,9 @@ func (se *search) byUnlistedID() binding {
 	return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " with the ID " + o.ID + ": it was deleted or archived, or the id is wrong"}
 }
 
-// unlisted looks for an object by the mark of an address, also if it is archived or a draft. id is the ID that the object must have;
+// findUnlisted looks for an object by the mark of an address, also if it is archived or a draft. id is the ID that the object must have;
 // "" = any.
-func (se *search) unlisted(address resource.Address, id string) binding {
+func (se *search) findUnlisted(address resource.Address, id string) binding {
 	f := se.f
 	_, want, given := wantsArchived(se.o)
 	a, made := se.snapshot.findUnlisted(f.info, se.snapshot.listPath(f.info, f.parent), address)
@@ -142,7 +142,7 @@ func (se *search) byArchive() binding {
 	_, _, given := wantsArchived(o)
 	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
 		for _, a := range AllAddresses(o) {
-			if b := se.unlisted(a, ""); b.presence != unbound {
+			if b := se.findUnlisted(a, ""); b.presence != unbound {
 				return b
 			}
 		}
@@ -159,7 +159,7 @@ func (se *search) byArchive() binding {
 	if !given || o.ID != "" {
 		return binding{}
 	}
-	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t, nil)
+	hits, field := (&listing{rows: a.Rows}).rowsWithNaturalKey(o, t, nil)
 	return se.adopt(hits, "its "+field)
 }
 
@@ -175,12 +175,12 @@ func (se *search) byIdentifier() binding {
 			return binding{presence: unsupported}
 		}
 		if a.NotFound || len(a.Rows) == 0 {
-			return se.notFound(nil)
+			return se.handleUnknownIdentifier(nil)
 		}
 		if within := a.Rows[0].Text(o.Kind.Parent); within != "" && resource.LowerID(within) != se.objects.states[f.parent].id {
 			return se.fail("elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
 		}
-		return se.named(a.Rows[0])
+		return se.bindIdentified(a.Rows[0])
 	}
 	if t.list == nil {
 		return se.fail("no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", se.in.namesNeed("give its id"))
@@ -191,12 +191,12 @@ func (se *search) byIdentifier() binding {
 	}
 	x := se.snapshot.byIdentifier(l, t, f.parent)
 	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
-		return se.named(hits[0])
+		return se.bindIdentified(hits[0])
 	}
 	if t.create == nil || o.Kind.Identifier.APIName == "" {
-		return se.notFound(x)
+		return se.handleUnknownIdentifier(x)
 	}
-	return se.identifierUnused(l, x)
+	return se.bindUnused(l, x)
 }
 
 // hasParentCode reports whether the object's identifier begins with its parent's identifier, so that the parent's list may show it.
@@ -205,11 +205,11 @@ func (se *search) hasParentCode() bool {
 	return se.f.parent != noObject && strings.EqualFold(code, se.objects.states[se.f.parent].identifier)
 }
 
-// named binds an object to the row that has the identifier of the manifest, such as WEB-12.
-func (se *search) named(row resource.Row) binding {
+// bindIdentified binds an object to the row that has the identifier of the manifest, such as WEB-12.
+func (se *search) bindIdentified(row resource.Row) binding {
 	o, f := se.o, se.f
 	b := binding{presence: exists, row: row, id: row.ID(), identifier: o.Identifier}
-	if f.known() && f.prior.ID != b.id {
+	if f.isKnown() && f.prior.ID != b.id {
 		se.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+b.id+" instead of "+
 			f.prior.ID, "")
 		f.forgetPrior()
@@ -223,9 +223,9 @@ func (se *search) named(row resource.Row) binding {
 // whyNotShown lists the possible reasons why the service does not show a readable identifier.
 const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
-// notFound handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
+// handleUnknownIdentifier handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
 // If the service assigns them, the object may be deleted or hidden.
-func (se *search) notFound(x index) binding {
+func (se *search) handleUnknownIdentifier(x index) binding {
 	o := se.o
 	if o.Kind.Numbered() {
 		return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " " + o.Identifier + ": " + whyNotShown}
@@ -237,34 +237,34 @@ func (se *search) notFound(x index) binding {
 	return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
-// identifierUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
+// bindUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
 // shows that the object exists under another identifier.
-func (se *search) identifierUnused(l *listing, x index) binding {
+func (se *search) bindUnused(l *listing, x index) binding {
 	o, f := se.o, se.f
-	if f.known() && len(l.byID(f.prior.ID)) > 0 {
+	if f.isKnown() && len(l.byID(f.prior.ID)) > 0 {
 		return se.otherIdentifier(se.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 	}
-	if hits, field := l.sameNaturalKey(o, f.info, nil); len(hits) > 0 {
+	if hits, field := l.rowsWithNaturalKey(o, f.info, nil); len(hits) > 0 {
 		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
 			"\" with the identifier "+se.objects.readableID(o.Kind, f.parent, hits[0]), "use that identifier, or another "+field)
 	}
 	if len(o.Missing()) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
-		return se.notFound(x) // it is misspelt rather than new
+		return se.handleUnknownIdentifier(x) // it is misspelt rather than new
 	}
-	f.vanished = f.known()
+	f.vanished = f.isKnown()
 	f.forgetPrior()
 	f.id, f.identifier = "", ""
 	se.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
 	return binding{presence: absent}
 }
 
-// withoutID drops an ID that the service does not show. The search continues as if the state had no record of the object.
-func (se *search) withoutID() binding {
+// dropID drops an ID that the service does not show. The search continues as if the state had no record of the object.
+func (se *search) dropID() binding {
 	o, f := se.o, se.f
 	if se.was == "" {
 		return binding{}
 	}
-	if f.info.create == nil && !f.info.recognisable() {
+	if f.info.create == nil && !f.info.isRecognisable() {
 		return se.fail("not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
 			"remove it from the manifest, or give the id of another one")
 	}
@@ -282,7 +282,7 @@ func (se *search) withoutID() binding {
 func (se *search) byNumber() binding {
 	o, f, t := se.o, se.f, se.f.info
 	switch {
-	case t.recognisable():
+	case t.isRecognisable():
 		return binding{}
 	case f.intent.creates():
 		presence, hits := se.ids.recovery.recoverCreate(f)
@@ -297,7 +297,7 @@ func (se *search) byNumber() binding {
 	case !t.api.Wide() && (f.parent == noObject || se.objects.states[f.parent].info.create == nil):
 		return se.fail("no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), se.in.namesNeed("give its id"))
 	}
-	return se.absent()
+	return se.bindAbsent()
 }
 
 // byMark finds an object by planform's mark in the list of its kind.
@@ -310,34 +310,34 @@ func (se *search) byMark() (b binding) {
 	if !t.externalIDs {
 		return binding{}
 	}
-	hits := se.ids.notOthers(o, se.ids.withMarks(o, se.list.byExternalID(se.in.marks())))
+	hits := se.ids.withoutOthersRows(o, se.ids.rowsWithMarks(o, se.list.byExternalID(se.in.marks())))
 	if len(hits) == 0 && se.in.takesOver(o) {
-		hits = se.ids.notOthers(o, se.ids.withMarks(o, se.list.byAnyMark(se.in.Workspace)))
+		hits = se.ids.withoutOthersRows(o, se.ids.rowsWithMarks(o, se.list.byAnyMark(se.in.Workspace)))
 	}
 	if len(hits) > 0 && se.in.Owner == "" && !se.in.takesOver(o) && !se.ids.isRecorded(o) {
-		return se.unknownMark(hits[0])
+		return se.reportUnknownMark(hits[0])
 	}
 	return se.adopt(hits, foundByExternalID)
 }
 
 // byName finds an object by its natural key in the list of its kind.
 func (se *search) byName() binding {
-	hits, field := se.ids.sameNaturalKey(se.list, se.o, se.f.info, se.ids.keyIDs(se.o, se.f))
-	return se.adopt(se.ids.notOthers(se.o, hits), "its "+field)
+	hits, field := se.ids.rowsWithNaturalKey(se.list, se.o, se.f.info, se.ids.keyIDs(se.o, se.f))
+	return se.adopt(se.ids.withoutOthersRows(se.o, hits), "its "+field)
 }
 
 // byUnownedMark reports an object that a manifest without an owner made under this address, because a create would duplicate it.
 func (se *search) byUnownedMark() binding {
 	if se.f.info.externalIDs && se.o.Kind.AdoptOnRequestOnly && se.in.Owner != "" {
-		if unowned := se.ids.withMarks(se.o, se.list.byExternalID(resource.Marks{Workspace: se.in.Workspace})); len(unowned) > 0 {
-			return se.unknownMark(unowned[0])
+		if unowned := se.ids.rowsWithMarks(se.o, se.list.byExternalID(resource.Marks{Workspace: se.in.Workspace})); len(unowned) > 0 {
+			return se.reportUnknownMark(unowned[0])
 		}
 	}
 	return binding{}
 }
 
-// unknownMark reports an object that planform made for a manifest without an owner, which may be another manifest.
-func (se *search) unknownMark(row resource.Row) binding {
+// reportUnknownMark reports an object that planform made for a manifest without an owner, which may be another manifest.
+func (se *search) reportUnknownMark(row resource.Row) binding {
 	return se.fail("unknown-mark", "planform made "+se.objects.enumerate(se.o.Kind, se.f.parent, []resource.Row{row})+" as "+string(se.o.Address)+
 		", and the state does not know it: another manifest may have it",
 		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
@@ -357,7 +357,7 @@ func (se *search) adopt(hits []resource.Row, by string) binding {
 	}
 	hint := "give the id of the right one"
 	if by == foundByExternalID {
-		hint = se.ids.keepOne(o.Kind, se.f.parent, hits) + ", or " + hint
+		hint = se.ids.keepOneHint(o.Kind, se.f.parent, hits) + ", or " + hint
 	}
 	return se.fail("ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+
 		se.objects.enumerate(o.Kind, se.f.parent, hits), hint)
@@ -365,14 +365,14 @@ func (se *search) adopt(hits []resource.Row, by string) binding {
 
 const createFirst = "create it on the service first, or give the ID of an existing one"
 
-// absent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
-func (se *search) absent() binding {
+// bindAbsent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
+func (se *search) bindAbsent() binding {
 	o, f, t := se.o, se.f, se.f.info
 	again := f.intent.creates()
 	switch {
 	case t.create == nil && se.list != nil:
 		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
-			cmp.Or(near(o.Name(), o.Kind, se.list), createFirst))
+			cmp.Or(similarNames(o.Name(), o.Kind, se.list), createFirst))
 	case se.was != "" && !again && se.ids.keepsDeletions(o):
 		f.prior, f.keptDeleted = se.past, true
 		return binding{presence: hidden, id: se.was, why: "deleted"}

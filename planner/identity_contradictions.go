@@ -18,7 +18,7 @@ func (se *search) checkIdentifier() {
 	switch {
 	case f.row != nil:
 		shown = se.objects.readableID(o.Kind, f.parent, f.row)
-	case f.known():
+	case f.isKnown():
 		shown = f.prior.Identifier
 	}
 	switch {
@@ -64,7 +64,7 @@ func (se *search) checkMark(b binding) binding {
 		return se.fail("contradiction", "the manifest says that "+string(se.o.Address)+" is "+se.o.Identifier+", but planform created that as "+was,
 			"correct or remove the identifier; to use it all the same, write id: "+b.id)
 	}
-	if rows := se.ids.marked(se.f, marks.ID(se.o.Address)); len(rows) > 0 && rows[0].ID() != b.id {
+	if rows := se.ids.rowsWithMark(se.f, marks.ID(se.o.Address)); len(rows) > 0 && rows[0].ID() != b.id {
 		return se.contradiction(se.objects.enumerate(se.o.Kind, se.f.parent, rows[:1])+" according to planform's mark on the service",
 			"to use it all the same, write id: "+b.id)
 	}

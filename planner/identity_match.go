@@ -25,7 +25,7 @@ func match(r analysis) *identities {
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
-			if f := &r.objects.states[level[k]]; f.intent.creates() && !f.info.recognisable() {
+			if f := &r.objects.states[level[k]]; f.intent.creates() && !f.info.isRecognisable() {
 				byNumber = append(byNumber, level[k])
 			} else {
 				s.identify(level[k])
@@ -68,7 +68,7 @@ func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Obj
 	r := observe(&in, newLoader(ctx, &in, reader))
 	m := match(r)
 	for i, o := range in.Desired {
-		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.decided() {
+		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.isDecided() {
 			rows, decided = l.rows, true
 		}
 	}
@@ -81,7 +81,7 @@ func (ie *identities) identify(i objectID) {
 	if f.binding = ie.bindWithParent(o, f); f.presence != unbound {
 		return
 	}
-	if o.ID != "" && f.known() && f.prior.ID != o.ID {
+	if o.ID != "" && f.isKnown() && f.prior.ID != o.ID {
 		f.forgetPrior()
 	}
 	if ie.hasOtherOrigin(o, f) {
@@ -89,7 +89,7 @@ func (ie *identities) identify(i objectID) {
 		return
 	}
 	s := &search{analysis: ie.analysis, ids: ie, o: o, f: f, was: o.ID}
-	if f.known() {
+	if f.isKnown() {
 		s.was = f.prior.ID
 	}
 	for _, find := range ie.finders {
@@ -107,7 +107,7 @@ func (ie *identities) identify(i objectID) {
 		if f.presence == exists && f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
 			f.presence, f.why = hidden, archived
 		}
-		_, other := ie.in.otherOwner(f.row, f.known())
+		_, other := ie.in.otherOwner(f.row, f.isKnown())
 		f.foreign = other && !ie.in.takesOver(o) || ie.objects.inForeign(f.info, f.parent, f.row)
 	}
 }
@@ -121,7 +121,7 @@ func (ie *identities) bindWithParent(o *resource.Object, f *objectState) binding
 		return binding{}
 	}
 	switch p := &ie.objects.states[f.parent]; {
-	case !p.presence.decided():
+	case !p.presence.isDecided():
 		f.keptDeleted = p.keptDeleted
 		return binding{presence: p.presence, why: p.why}
 	case p.presence == absent:
@@ -145,7 +145,7 @@ func (ie *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
 		return false
 	}
-	if field, name := telling(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
+	if field, name := distinctiveField(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
 		return false
 	}
 	ie.diags.report(o, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+

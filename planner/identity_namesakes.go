@@ -8,8 +8,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// near returns a hint with names in a list that are similar to a text.
-func near(text string, k *resource.Kind, l *listing) string {
+// similarNames returns a hint with names in a list that are similar to a text.
+func similarNames(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
 		all = append(all, k.DisplayTexts(row)...)
@@ -17,8 +17,8 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-// withMarks returns the rows that bear the mark of an object, or else a former mark of the object.
-func (ie *identities) withMarks(o *resource.Object, by index) (hits []resource.Row) {
+// rowsWithMarks returns the rows that bear the mark of an object, or else a former mark of the object.
+func (ie *identities) rowsWithMarks(o *resource.Object, by index) (hits []resource.Row) {
 	if len(by) == 0 {
 		return nil
 	}
@@ -35,9 +35,9 @@ func (ie *identities) withMarks(o *resource.Object, by index) (hits []resource.R
 	return hits
 }
 
-// marked returns the rows that bear a mark. It uses the list of the object's kind if that was read already.
-func (ie *identities) marked(f *objectState, mark string) []resource.Row {
-	if ie.snapshot.listed(f.info, f.parent) {
+// rowsWithMark returns the rows that bear a mark. It uses the list of the object's kind if that was read already.
+func (ie *identities) rowsWithMark(f *objectState, mark string) []resource.Row {
+	if ie.snapshot.isListed(f.info, f.parent) {
 		l, _ := ie.snapshot.list(f.info, f.parent)
 		return l.byExternalID(ie.in.marks())[mark]
 	}
@@ -46,15 +46,15 @@ func (ie *identities) marked(f *objectState, mark string) []resource.Row {
 
 // isRecorded reports whether the state has a record of an object, or could lack it.
 func (ie *identities) isRecorded(o *resource.Object) bool {
-	return !ie.in.Knowing || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
+	return !ie.in.StateIsComplete || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
 		_, recorded := ie.in.Prior[a]
 		return recorded
 	})
 }
 
-// notOthers returns the rows that the state does not have as another object of the manifest. In a manifest from another workspace, an object
+// withoutOthersRows returns the rows that the state does not have as another object of the manifest. In a manifest from another workspace, an object
 // may have the key or the name that another object had there before.
-func (ie *identities) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
+func (ie *identities) withoutOthersRows(o *resource.Object, hits []resource.Row) []resource.Row {
 	if o.Origin == nil {
 		return hits
 	}
@@ -66,10 +66,10 @@ func (ie *identities) notOthers(o *resource.Object, hits []resource.Row) []resou
 	})
 }
 
-// sameNaturalKey returns the rows with the natural key of an object, without those that bear the mark of another object of the manifest. A
+// rowsWithNaturalKey returns the rows with the natural key of an object, without those that bear the mark of another object of the manifest. A
 // name that several objects of the manifest share identifies none.
-func (ie *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
-	hits, field = l.sameNaturalKey(o, t, id)
+func (ie *identities) rowsWithNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+	hits, field = l.rowsWithNaturalKey(o, t, id)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
@@ -162,8 +162,8 @@ func (ie *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	return keys
 }
 
-// keepOne returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
-func (ie *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.Row) string {
+// keepOneHint returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
+func (ie *identities) keepOneHint(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
 		if _, owned := ie.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0

@@ -448,11 +448,11 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 				w.put("link/web/a/l", "url=https://a.example").put("link/web/b/l", "url=https://a.example").put("work_item/web/c", "name=C", "parent=@work_item/web/b")
 			},
 			steps: []string{
-				"not_possible work_item/web/b: it needs work_item/web/a: " + lost,
-				"not_possible work_item/web/a: " + lost,
-				"not_possible work_item/web/c: it needs work_item/web/a: " + lost,
-				"not_possible link/web/a/l: it belongs to work_item/web/a: " + lost,
-				"not_possible link/web/b/l: it needs work_item/web/a: " + lost,
+				"not_possible work_item/web/b: it needs work_item/web/a: " + lostReferences,
+				"not_possible work_item/web/a: " + lostReferences,
+				"not_possible work_item/web/c: it needs work_item/web/a: " + lostReferences,
+				"not_possible link/web/a/l: it belongs to work_item/web/a: " + lostReferences,
+				"not_possible link/web/b/l: it needs work_item/web/a: " + lostReferences,
 			},
 		},
 		"an unconfirmed update is settled by a look at the service": {
@@ -513,7 +513,7 @@ func cannotSettle(objects string) string {
 		"; add the project's identifier beside its id"
 }
 
-const lost = "an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
+const lostReferences = "an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
 
 func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 	t.Parallel()

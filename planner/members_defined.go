@@ -30,7 +30,7 @@ func (dv *definedValues) value(n reference, ref *resource.Reference) string {
 	}
 	value := text
 	report := func(summary, hint string) {
-		dv.diags.at(diag.Error, ref.Position, dv.in.Desired[n.by].Address, "unknown-name", summary, hint)
+		dv.diags.add(diag.Error, ref.Position, dv.in.Desired[n.by].Address, "unknown-name", summary, hint)
 	}
 	t, api := dv.objects.kind(a.Defined), dv.objects.kinds[n.field.membership].api
 	rows, presence := dv.definitions(m)
@@ -103,7 +103,7 @@ func (dv *definedValues) isLess(m *resource.Membership, value, than string) bool
 	switch {
 	case a == nil:
 		return false
-	case a.Defined == "" || a.Known(value) || !dv.snapshot.listed(dv.objects.kind(a.Defined), noObject):
+	case a.Defined == "" || a.Known(value) || !dv.snapshot.isListed(dv.objects.kind(a.Defined), noObject):
 		return a.IsLess(value, than)
 	}
 	rows, _ := dv.definitions(m)

@@ -38,8 +38,8 @@ func (de *decisions) noteDrift(by declaration, v verdict) {
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
 
-// keeps reports whether a change that people made to a field's memberships stays.
-func (de *decisions) keeps(v *resource.Value) bool {
+// keepsDrift reports whether a change that people made to a field's memberships stays.
+func (de *decisions) keepsDrift(v *resource.Value) bool {
 	d := de.drifted[v]
 	return d != nil && d.kept
 }

@@ -220,7 +220,7 @@ func TestWhatAnEditionLacksIsLackingForEachFieldOfAnObject(t *testing.T) {
 	w := want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "type=Story", "estimate_point=3")
 	var lacking []string
 	for _, step := range s.mustPlan(w.all()).Steps {
-		if step.Lacking() {
+		if step.LacksFeature() {
 			lacking = append(lacking, step.Cause.Objects)
 		}
 	}

@@ -91,8 +91,8 @@ const (
 	invalid                       // an error was reported, for it or its parent
 )
 
-// decided reports whether planform knows that an object is, or is not, on the service.
-func (pr presence) decided() bool { return pr == exists || pr == absent }
+// isDecided reports whether planform knows that an object is, or is not, on the service.
+func (pr presence) isDecided() bool { return pr == exists || pr == absent }
 
 // binding connects an object of the manifest to its row on the service.
 type binding struct {
@@ -220,7 +220,7 @@ func numberOf(code, identifier string) int {
 	return n
 }
 
-func (ot *objectState) known() bool { return ot.prior != nil && ot.prior.ID != "" }
+func (ot *objectState) isKnown() bool { return ot.prior != nil && ot.prior.ID != "" }
 
 // forgetPrior drops the state's record, because it is about another object.
 func (ot *objectState) forgetPrior() { ot.prior, ot.intent, ot.replaced = nil, nil, true }
@@ -234,8 +234,8 @@ func (ot *objectState) willHave(o *resource.Object, field *resource.Field) (cano
 	return field.ObservedIn(ot.row)
 }
 
-// archived reports whether an object is archived, so that lists do not show it.
-func (ot *objectState) archived() bool {
+// isArchived reports whether an object is archived, so that lists do not show it.
+func (ot *objectState) isArchived() bool {
 	return ot.info.archivable && ot.row.Text("archived_at") != ""
 }
 
@@ -306,16 +306,16 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.intent == nil
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.isKnown() && f.intent == nil
 }
 
 // whyUnread returns the reason why an object that exists was not read.
 func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
 	case ob.in.SkipRefresh:
-		return skipsRefresh
+		return gapNotRefreshed
 	case ob.expensive[f.info.kind] > 0:
-		return expensive
+		return gapExpensive
 	default:
 		return gapReason{why: f.info.api.Noun() + " cannot read them"}
 	}
@@ -351,7 +351,7 @@ func (ob *objects) findExpensive() {
 	seen := map[reader]bool{}
 	for _, o := range ob.in.Desired {
 		t := ob.kinds[o.Kind]
-		if !t.refreshedSingly() || ob.in.Prior[o.Address].ID == "" {
+		if !t.isRefreshedSingly() || ob.in.Prior[o.Address].ID == "" {
 			continue
 		}
 		known[o.Kind]++
@@ -487,7 +487,7 @@ func (ob *objects) desiredZone(parent objectID) *time.Location {
 	if !given || v.Text == "" || f.presence == exists && (o.Ignores(v.Field) || f.info.update == nil || !f.info.api.Sendable(v.Field)) {
 		return ob.currentZone(parent)
 	}
-	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.drifted(v.Field, have, f.row) && ob.in.onDrift(o) == Keep {
+	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.hasDrifted(v.Field, have, f.row) && ob.in.onDrift(o) == Keep {
 		return ob.currentZone(parent)
 	}
 	return resource.Zone(v.Text)
@@ -554,7 +554,7 @@ func (ob *objects) willBeClosed(i objectID) bool {
 
 // isUnlisted reports whether lists of members leave out an object before this run, because it is archived or a draft.
 func (ot *objectState) isUnlisted() bool {
-	return ot.presence == hidden || ot.info.archived == nil && ot.archived()
+	return ot.presence == hidden || ot.info.archived == nil && ot.isArchived()
 }
 
 // isInvalid reports whether an error was reported for an object of the manifest, or for its parent.
@@ -565,7 +565,7 @@ func (ob *objects) isInvalid(at objectID) bool {
 // staysArchived reports whether an object is archived and the manifest does not restore it. It is left unchanged.
 func (ob *objects) staysArchived(i objectID) bool {
 	_, want, given := wantsArchived(ob.in.Desired[i])
-	return ob.states[i].archived() && (want || !given)
+	return ob.states[i].isArchived() && (want || !given)
 }
 
 // isDeletedOrHidden reports whether an object of the manifest is not on the service, or is hidden. Its memberships are gone, or left

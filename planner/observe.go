@@ -66,8 +66,8 @@ type listing struct {
 	named    *resource.Names  // made when first needed, see snapshot.names
 }
 
-// by returns an index of the list's rows. The function texts gives the texts of a row; what names the index.
-func (l *listing) by(what string, texts func(resource.Row) []string) index {
+// indexBy returns an index of the list's rows. The function texts gives the texts of a row; what names the index.
+func (l *listing) indexBy(what string, texts func(resource.Row) []string) index {
 	x, ok := l.indexes[what]
 	if !ok {
 		x = make(index, len(l.rows))
@@ -85,12 +85,12 @@ func (l *listing) by(what string, texts func(resource.Row) []string) index {
 }
 
 func (l *listing) byID(id string) []resource.Row {
-	return l.by("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
+	return l.indexBy("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
 }
 
 // byExternalID returns an index of the rows by the external ID that planform gave them for one owner.
 func (l *listing) byExternalID(marks resource.Marks) index {
-	return l.by("mark of "+string(marks.Owner), func(row resource.Row) []string {
+	return l.indexBy("mark of "+string(marks.Owner), func(row resource.Row) []string {
 		if id := row.Text("external_id"); marks.Has(row, id) {
 			return []string{id}
 		}
@@ -101,7 +101,7 @@ func (l *listing) byExternalID(marks resource.Marks) index {
 // byAnyMark returns an index of the rows by the external ID that planform gave them for any owner, and by the key in that ID. Another
 // owner may have another key for the parent of the rows.
 func (l *listing) byAnyMark(workspace string) index {
-	return l.by("any mark", func(row resource.Row) (texts []string) {
+	return l.indexBy("any mark", func(row resource.Row) (texts []string) {
 		if _, marked := row.Owner(); marked {
 			texts = append(texts, row.Text("external_id"))
 			if was, here := strings.CutPrefix(texts[0], workspace+"/"); here && resource.Address(was).IsObject() {
@@ -113,14 +113,14 @@ func (l *listing) byAnyMark(workspace string) index {
 }
 
 func (l *listing) byField(f *resource.Field) index {
-	return l.by("field "+f.Name, func(row resource.Row) []string {
+	return l.indexBy("field "+f.Name, func(row resource.Row) []string {
 		shown, _ := f.ObservedIn(row)
 		return []string{shown}
 	})
 }
 
-// sameNaturalKey returns the rows that have the natural key of an object, and the name of the field that matched.
-func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+// rowsWithNaturalKey returns the rows that have the natural key of an object, and the name of the field that matched.
+func (l *listing) rowsWithNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
 	switch {
 	case t.kind.Singleton:
 		return l.rows, "place"
@@ -243,13 +243,13 @@ func (ss *snapshot) kindPresence(t *kindInfo) presence {
 	return exists
 }
 
-// listed reports whether the list was read already, so that using it takes no request.
-func (ss *snapshot) listed(t *kindInfo, parent objectID) bool {
+// isListed reports whether the list was read already, so that using it takes no request.
+func (ss *snapshot) isListed(t *kindInfo, parent objectID) bool {
 	if t.list == nil || len(ss.in.Observed) == 0 || parent != noObject && ss.objects.states[parent].presence != exists {
 		return false
 	}
 	if t.viaSingle(ss.objects, parent) {
-		if !ss.listed(t.parent, parent) {
+		if !ss.isListed(t.parent, parent) {
 			return false
 		}
 		if host, presence := ss.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
@@ -287,7 +287,7 @@ func (ss *snapshot) findUnlisted(t *kindInfo, path string, address resource.Addr
 
 // byIdentifier returns an index of the rows by readable identifier, in upper case.
 func (ss *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
-	return l.by("identifier", func(row resource.Row) []string {
+	return l.indexBy("identifier", func(row resource.Row) []string {
 		return []string{strings.ToUpper(ss.objects.readableID(t.kind, parent, row))}
 	})
 }
@@ -331,13 +331,13 @@ func (l *listing) withIDs(ids []string) (rows []resource.Row) {
 // countReads records in the listing of an object whether the list is needed for it, or may replace a read of its own.
 func (ss *snapshot) countReads(o *resource.Object, f *objectState) {
 	t := f.info
-	if t.recognisable() && (t.list == nil || !t.readsOne()) {
+	if t.isRecognisable() && (t.list == nil || !t.readsOne()) {
 		return
 	}
 	l := ss.listing(t, f.parent)
 	switch {
-	case o.ID == "" && o.Identifier == "" && !f.known():
-		l.needed = l.needed || t.recognisable()
+	case o.ID == "" && o.Identifier == "" && !f.isKnown():
+		l.needed = l.needed || t.isRecognisable()
 	case !ss.objects.skipsRefresh(f) && ss.objects.mustRead(o, f):
 		l.desired++
 	}
@@ -352,7 +352,7 @@ func (ss *snapshot) prefersList(t *kindInfo, parent objectID) bool {
 		few = 2
 	}
 	l := ss.listing(t, parent)
-	return l.needed || l.desired > few || ss.listed(t, parent)
+	return l.needed || l.desired > few || ss.isListed(t, parent)
 }
 
 // readOne returns the read of one object by its ID or readable identifier.

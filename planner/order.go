@@ -41,7 +41,7 @@ func (og *ordering) order(pruning *pruning) bool {
 		list = og.changes.deferLaterParents(list)
 	}
 	list = append(list, pruning.deletions()...)
-	og.changes.blockers.claims.order(list)
+	og.changes.blockers.claims.awaitFreedValues(list)
 	ordered, cycle := order(list)
 	if cycle == nil && og.in.API != resource.V2 { // API v2 creates many objects in one request
 		if done := og.changes.inlineLinks(); len(done) > 0 {
@@ -98,7 +98,7 @@ func (og *ordering) link(list []*Step) bool {
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
 				if og.steps.of[at] == nil { // both objects are in a cycle, a part of which cannot be made
-					og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(og.in.Desired[at].Address)+
+					og.diags.add(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(og.in.Desired[at].Address)+
 						", which cannot be made", breakCycle)
 					return false
 				}

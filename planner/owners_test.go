@@ -73,7 +73,7 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{
 		"an object with the owner's mark that the state does not know is reported even without --prune": {
-			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.Knowing = true }),
+			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.StateIsComplete = true }),
 			want:  wantOther,
 			steps: []string{"create work_item/web/b"}, findings: []string{
 				unrecorded, "not compared: 1 work item: planform's mark is on it, and neither the manifest nor the state has it",
@@ -104,7 +104,7 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			findings: []string{unknown},
 		},
 		"an item whose mark a used state does not know is an error without an owner": {
-			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.Knowing = true }),
+			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.StateIsComplete = true }),
 			findings: []string{unknown},
 		},
 		"an item with a mark is adopted without an owner if the state is empty": {
@@ -424,7 +424,7 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 						delete(s.in.Prior, r.Address)
 					}
 				}
-				s.in.Owner, s.in.FormerOwners, s.in.Knowing = "web", []resource.Owner{"web"}, true
+				s.in.Owner, s.in.FormerOwners, s.in.StateIsComplete = "web", []resource.Owner{"web"}, true
 				if tt.options != nil {
 					tt.options(&s.in)
 				}

@@ -200,20 +200,20 @@ func (s *Step) Values() []*resource.Value {
 	return s.Write.Values
 }
 
-// Sent returns a digest of an update's content: its values, or the attribute of its one member; "" = the step has neither.
-func (s *Step) Sent() string {
+// ContentDigest returns a digest of an update's content: its values, or the attribute of its one member; "" = the step has neither.
+func (s *Step) ContentDigest() string {
 	switch {
 	case s.Members != nil && len(s.Members.Items) == 1:
-		return saidOf(s.Members.Items[0].ID, s.Members.Items[0].Value)
+		return memberDigest(s.Members.Items[0].ID, s.Members.Items[0].Value)
 	case len(s.Values()) > 0:
-		return Said(s.Values())
+		return ContentDigest(s.Values())
 	}
 	return ""
 }
 
-// Said returns a digest of values as the manifest writes them, in any order. The digest is the same in each run until somebody edits
+// ContentDigest returns a digest of values as the manifest writes them, in any order. The digest is the same in each run until somebody edits
 // a value.
-func Said(values []*resource.Value) string {
+func ContentDigest(values []*resource.Value) string {
 	lines := make([]string, len(values))
 	for k, v := range values {
 		lines[k] = fmt.Sprintf("%s %q %t", v.Field.Name, v.Text, v.Null)
@@ -222,13 +222,13 @@ func Said(values []*resource.Value) string {
 		}
 	}
 	slices.Sort(lines)
-	return said(lines)
+	return digestOf(lines)
 }
 
-// saidOf returns a digest of a member's ID and its wanted attribute, such as a role.
-func saidOf(id, value string) string { return said([]string{id, value}) }
+// memberDigest returns a digest of a member's ID and its wanted attribute, such as a role.
+func memberDigest(id, value string) string { return digestOf([]string{id, value}) }
 
-func said(lines []string) string {
+func digestOf(lines []string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join(lines, "\n")))
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -259,9 +259,9 @@ func (s *Step) Reason() string {
 	}
 }
 
-// Lacking reports whether a step is not possible only because this edition or API lacks a feature.
-func (s *Step) Lacking() bool {
-	return s.Cause.lacking()
+// LacksFeature reports whether a step is not possible only because this edition or API lacks a feature.
+func (s *Step) LacksFeature() bool {
+	return s.Cause.lacksFeature()
 }
 
 // ArchivesFirst reports whether a delete sends an archive request first, because the service deletes only archived objects of the kind

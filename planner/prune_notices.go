@@ -54,7 +54,7 @@ func (pn *pruning) notices() {
 	pn.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
 		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+" all the same")
 	pn.notice("not-looked-into", unread, "nobody looked what others have in "+diag.Count(unread, "object")+" "+which+": that takes "+
-		strconv.Itoa(pn.orphans.looks)+" requests", look)
+		strconv.Itoa(pn.orphans.reads)+" requests", look)
 	if pn.in.Deletes == nil {
 		pn.warnRenamed(going)
 		for _, file := range slices.Sorted(maps.Keys(elsewhere)) {
@@ -84,7 +84,7 @@ func (pn *pruning) notice(code string, n int, summary, hint string) {
 
 // warnUnrecorded warns of unrecorded objects. Without pruning it does so only if the state is complete, because a new state has no records.
 func (pn *pruning) warnUnrecorded() {
-	if pn.in.Deletes != nil || pn.in.Pull || !pn.in.Prune && !pn.in.Knowing {
+	if pn.in.Deletes != nil || pn.in.Pull || !pn.in.Prune && !pn.in.StateIsComplete {
 		return
 	}
 	var names []string
@@ -94,7 +94,7 @@ func (pn *pruning) warnUnrecorded() {
 		}
 		names = append(names, Orphan{Address: r.Address, Identifier: r.Identifier}.String())
 		if !pn.in.Prune {
-			pn.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)
+			pn.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", gapUnrecorded)
 		}
 	}
 	slices.Sort(names)
@@ -157,7 +157,7 @@ func hadName(values map[string]string, o *resource.Object) bool {
 func (pn *pruning) warnOrphans() {
 	for address, r := range pn.in.Prior {
 		_, wanted := pn.objects.indexOf(address)
-		if _, owned := pn.objects.owners[serviceID{address.Kind(), r.ID}]; !wanted && !owned && pn.in.isOrphan(address, &r) && !pn.orphans.isOthers(address) {
+		if _, owned := pn.objects.owners[serviceID{address.Kind(), r.ID}]; !wanted && !owned && pn.in.isOrphan(address, &r) && !pn.orphans.belongsToOther(address) {
 			pn.plan.Orphans = append(pn.plan.Orphans, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
 		}
 	}

@@ -60,7 +60,7 @@ func (pn *pruning) deletions() (steps []*Step) {
 	}
 	for _, l := range pn.orphans.list {
 		var row resource.Row
-		if l.goes() {
+		if l.isDeleted() {
 			row = l.row
 		}
 		for _, id := range l.references(row) {
@@ -92,9 +92,9 @@ func (pn *pruning) deletions() (steps []*Step) {
 			if pn.in.Deletes != nil {
 				what, hint = "undo would delete "+string(l.record.Address)+", which is protected", "apply protect: false first"
 			}
-			pn.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
+			pn.diags.add(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
-			add(l, nil).block(l.cause.after("it would be deleted, but "))
+			add(l, nil).block(l.cause.withPrefix("it would be deleted, but "))
 		}
 	}, func([]*orphan) {})
 	for _, l := range pn.orphans.list { // parents first

@@ -346,7 +346,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		},
 		"an object is deleted if a field differs only in the form that the service shows": {
 			api: full, want: project, options: pruning, given: item("name=A"),
-			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},
+			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.ShownValue("A"))},
 			steps: []string{"delete work_item/web/a"},
 		},
 		"an object is deleted if its text equals what was applied in one of its two forms": {

@@ -29,8 +29,8 @@ func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 	}
 }
 
-// secrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
-func (w *warnings) secrets() {
+// warnSecrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
+func (w *warnings) warnSecrets() {
 	for i, o := range w.in.Desired {
 		step, file := w.steps.of[i], o.Secret()
 		creates := step != nil && step.Action == Create

@@ -17,8 +17,8 @@ type Doubt struct {
 	Creates bool
 }
 
-// settling collects a Doubt.
-type settling struct {
+// doubtCollector collects a Doubt.
+type doubtCollector struct {
 	*World
 
 	doubt Doubt
@@ -26,7 +26,7 @@ type settling struct {
 
 // Settle returns the reads that requests of earlier runs may still change. A request that says the same as the manifest is left out.
 func (wo *World) Settle() Doubt {
-	s := &settling{World: wo, doubt: Doubt{Again: wo.service.unconfirmed}}
+	s := &doubtCollector{World: wo, doubt: Doubt{Again: wo.service.unconfirmed}}
 	for i := range wo.objects.count() {
 		s.settleObject(i)
 	}
@@ -46,7 +46,7 @@ func (wo *World) Settle() Doubt {
 }
 
 // settleObject adds the reads that a request of an earlier run about an object may still change.
-func (dc *settling) settleObject(i objectID) {
+func (dc *doubtCollector) settleObject(i objectID) {
 	o, f := dc.in.Desired[i], &dc.objects.states[i]
 	intent, was := f.intent, ""
 	if f.prior != nil {
@@ -68,13 +68,13 @@ func (dc *settling) settleObject(i objectID) {
 	case !seen:
 	case intent != nil && (was == "" || was == f.id) && dc.mayStillChange(i, intent):
 		dc.addReadsOf(f.id, in)
-	case f.prior != nil && f.prior.Late.After(dc.in.Now) && dc.differ.writes(i):
+	case f.prior != nil && f.prior.Late.After(dc.in.Now) && dc.differ.isWritten(i):
 		dc.addReadsOf(f.id, "")
 	}
 }
 
 // differs reports whether a container lacks a wanted member, or has it with another attribute.
-func (dc *settling) differs(set *memberSet) bool {
+func (dc *doubtCollector) differs(set *memberSet) bool {
 	return slices.ContainsFunc(set.wanted, func(e *member) bool {
 		return !set.isIn(e) || e.attribute != "" && set.kind.Membership.Attribute != nil && dc.memberships.shownAttribute(set, e) != e.attribute
 	})
@@ -82,7 +82,7 @@ func (dc *settling) differs(set *memberSet) bool {
 
 // isRefusedTwice reports whether the service would refuse a create of an object if it has carried out the create that an earlier run
 // announced. It is false if that run may have sent another key or name, or many objects in one request.
-func (dc *settling) isRefusedTwice(i objectID) bool {
+func (dc *doubtCollector) isRefusedTwice(i objectID) bool {
 	o, f := dc.in.Desired[i], &dc.objects.states[i]
 	intent := f.intent
 	_, many := o.Kind.Op(resource.CreateMany, f.info.api)
@@ -92,7 +92,7 @@ func (dc *settling) isRefusedTwice(i objectID) bool {
 
 // mayStillChange reports whether a request of an earlier run sent other values than the manifest has now. It does not matter whether the
 // service shows these values already, because a copy of a request that was sent again may still arrive.
-func (dc *settling) mayStillChange(i objectID, intent *Intent) bool {
+func (dc *doubtCollector) mayStillChange(i objectID, intent *Intent) bool {
 	if intent.Action == Delete {
 		return true
 	}
@@ -107,11 +107,11 @@ func (dc *settling) mayStillChange(i objectID, intent *Intent) bool {
 		}
 		values[k] = v
 	}
-	return intent.Sent != Said(values)
+	return intent.Sent != ContentDigest(values)
 }
 
 // addReadsOf adds the reads that show an object or its custom fields. in is the path of the list that may have the object.
-func (dc *settling) addReadsOf(id, in string) {
+func (dc *doubtCollector) addReadsOf(id, in string) {
 	for read, a := range dc.in.Observed {
 		verb := read.Operation.Verb
 		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)

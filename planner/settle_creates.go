@@ -118,7 +118,7 @@ func (sc *scan) bound() int {
 		numbers = numbers[:before]
 	}
 	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		if row := sc.at(n); row != nil && row.ID() == sc.known[n] {
+		if row := sc.rowByNumber(n); row != nil && row.ID() == sc.known[n] {
 			return min(n, sc.lowest)
 		}
 	}
@@ -138,7 +138,7 @@ func (sc *scan) read() (rows []resource.Row, complete bool) {
 		if reads++; reads > maxSingleReads {
 			return nil, false
 		}
-		row := sc.at(n)
+		row := sc.rowByNumber(n)
 		if row == nil {
 			unused++
 			continue
@@ -151,8 +151,8 @@ func (sc *scan) read() (rows []resource.Row, complete bool) {
 	return rows, !sc.failed
 }
 
-// at returns the row with a number; nil = there is none.
-func (sc *scan) at(n int) resource.Row {
+// rowByNumber returns the row with a number; nil = there is none.
+func (sc *scan) rowByNumber(n int) resource.Row {
 	read := sc.recovery.snapshot.readOne(sc.one, sc.one.info.find, sc.parent.identifier+"-"+strconv.Itoa(n))
 	switch a := sc.recovery.service.ask(read); {
 	case a.Unsupported:

@@ -170,7 +170,7 @@ func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list 
 		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return list.has(id) && isWanted(id) })
 	}
 	for e, attribute := range wanted {
-		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == saidOf(e.member, attribute) {
+		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == memberDigest(e.member, attribute) {
 			return false
 		}
 	}

@@ -21,17 +21,17 @@ type warnings struct {
 }
 
 func (w *warnings) warn() {
-	w.notOffered()
+	w.noticeNotOffered()
 	w.failOnDrift()
-	w.notices()
+	w.warnPossibleTwins()
 	w.warnHidden()
 	w.warnTakenOver()
-	w.inTwoContainers()
-	w.secrets()
+	w.warnTwoContainers()
+	w.warnSecrets()
 }
 
-// notices warns, once per kind, of new objects that the service may already have.
-func (w *warnings) notices() {
+// warnPossibleTwins warns, once per kind, of new objects that the service may already have.
+func (w *warnings) warnPossibleTwins() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
 	for i := range w.objects.count() {
 		f := &w.objects.states[i]
@@ -44,7 +44,7 @@ func (w *warnings) notices() {
 			if !w.snapshot.listing(f.info, f.parent).known {
 				undetectable[f.info]++
 			}
-		case w.namesake(i, unmarked) != nil:
+		case w.namesake(i, hasNoMark) != nil:
 			namesakes[f.info]++
 		default:
 			w.warnFormer(i)
@@ -74,8 +74,8 @@ func (w *warnings) notices() {
 	}
 }
 
-// notOffered adds a notice about steps that are not possible only because the API does not offer them.
-func (w *warnings) notOffered() {
+// noticeNotOffered adds a notice about steps that are not possible only because the API does not offer them.
+func (w *warnings) noticeNotOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
 		if s.Cause.Code == NotOffered && (s.Object != nil || s.Members != nil) {
@@ -93,8 +93,8 @@ func (w *warnings) notOffered() {
 		"; --allow-unsupported accepts "+them(n))
 }
 
-// unmarked reports whether a row has no mark of a tool that made it.
-func unmarked(row resource.Row) bool { return row.Text("external_source") == "" }
+// hasNoMark reports whether a row has no mark of a tool that made it.
+func hasNoMark(row resource.Row) bool { return row.Text("external_source") == "" }
 
 // warnFormer warns of an object of the same name and parent that planform made under another key. Neither the manifest nor the state has
 // that key.
@@ -142,9 +142,9 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 	return nil
 }
 
-// inTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
+// warnTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
 // cases, and then refuses to move the object.
-func (w *warnings) inTwoContainers() {
+func (w *warnings) warnTwoContainers() {
 	first := map[serviceID]*memberSet{}
 	for _, s := range w.memberships.sets {
 		if !s.hasList || !s.kind.Membership.Exclusive {
@@ -260,7 +260,7 @@ func (w *warnings) failOnDrift() {
 		if _, via := resource.MembershipOf(d.Object.Kind.Name, v.Field.Name); via {
 			now += ", and the manifest has " + cmp.Or(strings.ReplaceAll(showValue(v), "\n", ", "), "none")
 		}
-		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
+		w.diags.add(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
 			" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)
 	}

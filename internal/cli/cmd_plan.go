@@ -224,6 +224,6 @@ func (po planOptions) pending(plan *planner.Plan) error {
 // impossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
 func (po planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
-		return s.Action == planner.NotPossible && (!s.Lacking() || !po.allowUnsupported)
+		return s.Action == planner.NotPossible && (!s.LacksFeature() || !po.allowUnsupported)
 	})
 }

@@ -343,7 +343,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		f.RemoveObject(to) // the moved object does not get the members of a forgotten object
 		var moved []planner.Record
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
-			b, ok := planner.Moved(a, from, to)
+			b, ok := planner.MovedAddress(a, from, to)
 			if !ok {
 				continue
 			}

@@ -164,7 +164,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	}
 	in.Notices = conn.localize(desired)
 	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), r.prior.Prior()
-	in.Owner, in.FormerOwners, in.Knowing = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)
+	in.Owner, in.FormerOwners, in.StateIsComplete = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}

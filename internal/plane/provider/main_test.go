@@ -239,7 +239,7 @@ func (sv *service) apply(t *testing.T, a applying) applied {
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
-			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
+			Owner: wanted.Owner, FormerOwners: file.Owners(), StateIsComplete: file.Knows(wanted.Owner),
 			Workspace: sandbox.Workspace, API: sv.api, Desired: wanted.Objects, Prior: file.Prior(),
 			Settings: planner.Settings{SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets},
 		}, grace)

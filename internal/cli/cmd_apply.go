@@ -34,8 +34,8 @@ steps as they end.
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review replaces that. It fails if the manifests, the state or
 the service changed so that a new plan would differ, and names each difference.
-Deletions need --yes as ever. If the run ends early, run it again. With manifests and
-flags of plan beside PLAN, it has to be a plan of exactly these.
+Deletions need --yes as ever. If the run ends early, run it again. Manifests and flags
+of plan may stand beside PLAN, which must then be a plan of exactly these.
 
    planform apply workspace.yaml --sandbox
    planform apply workspace.yaml --dry-run
@@ -48,7 +48,7 @@ flags of plan beside PLAN, it has to be a plan of exactly these.
    planform plan workspace.yaml --out plan.json
    planform apply plan.json`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
+			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`; planform plan prints it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
 			number(cli.IntFlag{

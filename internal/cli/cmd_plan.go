@@ -63,11 +63,11 @@ func planFlags() []cli.Flag {
 	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
-		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is missing"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if nothing but features of the edition or the API is missing"},
 	}, shapingFlags(), []cli.Flag{
 		notNegative(cli.DurationFlag{
 			Name: "grace-period", Value: provider.DefaultGrace,
-			Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it",
+			Usage: "`TIME` in which a request without an answer may still take effect; it is not repeated earlier",
 		}),
 		notNegative(cli.DurationFlag{Name: "settle-timeout", Hidden: true, Usage: "a former name of --grace-period"}),
 		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "a former name of --grace-period"}),
@@ -87,17 +87,16 @@ func shapingFlags() []cli.Flag {
 	return slices.Insert(switches, 2, []cli.Flag{
 		&cli.StringSliceFlag{
 			Name:  "target",
-			Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated",
+			Usage: "plan only objects that match `ADDRESS`, such as cycle/web/*, and objects that they need; can be repeated",
 		},
-		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "report missing objects of these `KINDS`, such as project,label, instead of creating them"},
 		choice(cli.StringFlag{
 			Name: "on-drift", Value: string(planner.Overwrite),
 			Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail",
 		}, resource.DriftPolicies()...),
 		choice(cli.StringFlag{
 			Name: "order", DefaultText: "what the manifest says, or manifest",
-			Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact " +
-				"(sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)",
+			Usage: "numbers of new work items: `ORDER` is manifest (API v2 numbers sub-items later), exact, or any (the fastest)",
 		}, schema.Orders()...),
 	}...)
 }

@@ -74,7 +74,7 @@ func sharedWithUndo() []cli.Flag {
 	flags := slices.DeleteFunc(planFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	for _, f := range flags {
 		if f, ok := f.(*cli.BoolFlag); ok && f.Name == "delete-changed" {
-			f.Usage = "delete also objects that others changed since, use, or have something in, such as comments"
+			f.Usage = "also delete objects that others changed since, use, or gave comments or other contents"
 		}
 	}
 	return flags

@@ -81,7 +81,7 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 	case unsupported:
 		c = lacks(plural(o.Kind))
 	case indeterminate:
-		c = refused("an earlier run may have created it, and planform cannot find out; check on the service, then run " +
+		c = refused("an earlier run may have created it: look on the service, then run " +
 			"planform state resolve " + string(o.Address) + " --id ID (or --absent)")
 	case notFound:
 		c = refused(f.why)
@@ -296,7 +296,7 @@ func (ck *checks) warnCaseMismatch(i objectID) {
 				ck.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
 			case marked && owner != ck.in.Owner:
 				ck.diags.warn(o, "other-owner", there+" ("+ck.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
-					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
+					owner.String(), "--take-over transfers it to this manifest; its id in the manifest uses it unchanged")
 			default: // the row has exactly this name, and no other owner
 				continue
 			}
@@ -382,7 +382,7 @@ func (ck *checks) checkGovernance(i objectID) {
 	}
 	hint := "write it in " + where
 	if !o.Kind.Governance.AtWorkspace {
-		hint += ", and leave it out here: work items use it by its name all the same"
+		hint += ", not here: work items still use it by its name"
 	}
 	ck.diags.Add(diag.Diagnostic{
 		Code: "managed-elsewhere", Position: o.Position, Address: string(o.Address), Hint: hint,

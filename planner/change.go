@@ -450,13 +450,13 @@ func (ch *changes) checkFormer(i objectID) {
 	field, value := distinctiveField(o)
 	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
 		r := others[at]
-		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
-			" stops tracking the other"
+		hint := "if only the key changed, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
+			" forgets the former object"
 		if ch.in.isOrphan(r.Address, r) && !ch.in.Prune {
 			hint += ", or --prune deletes it"
 		}
-		ch.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+
-			", and the manifest has no such key any more", hint)
+		ch.diags.report(o, "another-key", string(o.Address)+" would be created twice: the state has "+known(r)+" with the same "+field+
+			", and the manifest lacks that key", hint)
 		return
 	}
 	var old []string
@@ -470,9 +470,9 @@ func (ch *changes) checkFormer(i objectID) {
 		return
 	}
 	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+
-		") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
-		diag.First(old, fewNames)+", which the manifest does not have any more",
-		"if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
+		") is new or was renamed; the state has "+
+		diag.First(old, fewNames)+", which the manifest lacks",
+		"if it was renamed, add `previously: KEY`; planform state rm ADDRESS forgets a deleted object")
 }
 
 // lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.
@@ -560,7 +560,7 @@ func (ch *changes) checkComplete(i objectID) {
 	}
 	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+
 		strings.Join(needed, " and its "),
-		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
+		cmp.Or(hint, "write these fields, or the id of an existing "+o.Kind.Noun()))
 }
 
 // checkSingle reports a new object if its parent can have only one of its kind and already has one.

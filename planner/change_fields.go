@@ -173,8 +173,8 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 		return why
 	}
 	if names := ch.differ.leftOutReferences(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.becomesMember(i, v) {
-		return refused("the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
-			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again")
+		return refused("the service ignored " + strings.Join(names, ", ") + " as " + v.Field.Name +
+			" without an error: leave it out, or remove the cause and send it again with --refresh-all")
 	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):

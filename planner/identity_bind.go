@@ -340,7 +340,7 @@ func (se *search) byUnownedMark() binding {
 func (se *search) reportUnknownMark(row resource.Row) binding {
 	return se.fail("unknown-mark", "planform made "+se.objects.enumerate(se.o.Kind, se.f.parent, []resource.Row{row})+" as "+string(se.o.Address)+
 		", and the state does not know it: another manifest may have it",
-		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
+		"if it is this manifest's, give --take-over; if not, give each manifest an owner (owner: NAME), or use another key")
 }
 
 // adopt binds an object to the row that was recognised. Several rows are an error; without a row, the search goes on.

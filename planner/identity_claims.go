@@ -122,7 +122,7 @@ func (c *claims) findHolder(i objectID, what claim, waiting map[objectID]bool) h
 		return nobody
 	case waiting[other]:
 		nobody.why = Cause{
-			Code: Swapped, Text: "it is exchanged with another one, and the service takes each name once: give one of them a third name first",
+			Code: Swapped, Text: "two objects exchange it, and the service takes each name once: give one of them a third name first",
 		}
 		return nobody
 	}

@@ -62,11 +62,11 @@ func (se *search) checkMark(b binding) binding {
 	}
 	if was, here := strings.CutPrefix(mark, se.in.Workspace+"/"); here && marks.Has(b.row, mark) {
 		return se.fail("contradiction", "the manifest says that "+string(se.o.Address)+" is "+se.o.Identifier+", but planform created that as "+was,
-			"correct or remove the identifier; to use it all the same, write id: "+b.id)
+			"correct or remove the identifier; to use it nevertheless, write id: "+b.id)
 	}
 	if rows := se.ids.rowsWithMark(se.f, marks.ID(se.o.Address)); len(rows) > 0 && rows[0].ID() != b.id {
 		return se.contradiction(se.objects.enumerate(se.o.Kind, se.f.parent, rows[:1])+" according to planform's mark on the service",
-			"to use it all the same, write id: "+b.id)
+			"to use it nevertheless, write id: "+b.id)
 	}
 	return b
 }
@@ -82,6 +82,6 @@ func (se *search) contradictsState(is string) binding {
 
 func (se *search) otherIdentifier(shown string) binding {
 	return se.fail("other-identifier", string(se.o.Address)+" is "+shown+" on the service, not "+se.o.Identifier,
-		"if an admin changed it, write identifier: "+shown+"; else change the identifier on the service first, or give a new "+se.o.Kind.Noun()+
+		"if an admin changed it, write identifier: "+shown+"; if not, change the service first, or give the new "+se.o.Kind.Noun()+
 			" a key of its own")
 }

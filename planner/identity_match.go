@@ -156,7 +156,7 @@ func (ie *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 
 // numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.
 func numbersLater(identifier string) string {
-	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
+	return identifier + " does not exist yet: this run creates its project, and the service numbers the items later"
 }
 
 const byKey = "name the one that is meant by its key"

@@ -108,8 +108,8 @@ func (ch *changes) noticeUnlinked() {
 	for _, k := range resource.Kinds() {
 		t := ch.objects.kinds[k]
 		if n := ch.unlinked[t]; n > 0 {
-			ch.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" after creation: the text of "+countOf(n, k)+
-				" names objects that were created later, and stays without links to them", "")
+			ch.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" afterwards: the text of "+countOf(n, k)+
+				" stays without links to objects that were created later", "")
 		}
 	}
 }

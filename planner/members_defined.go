@@ -43,14 +43,14 @@ func (dv *definedValues) value(n reference, ref *resource.Reference) string {
 	hits := names.Named(text)
 	switch {
 	case presence != exists || api != resource.V2:
-		next := "; to give others, use --api v2 where the service has it"
+		next := ", or use --api v2 where the service has it"
 		switch {
 		case presence == exists:
-			next = ": API v2 does not show the members of " + plural(resource.MustLookup(m.Container)) + " here, and API v1 cannot give others"
+			next = ": API v2 does not show the members of " + plural(resource.MustLookup(m.Container)) + " here, and API v1 has no others"
 		case dv.in.API == resource.V2 || dv.in.APIFound:
-			next = ": the service has no API v2 that lists others"
+			next = ": without API v2, the service lists no others"
 		}
-		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is none that every workspace has, and only API v2 knows those that one defines",
+		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is not predefined, and only API v2 reads those that a workspace defines",
 			cmp.Or(diag.DidYouMean(text, a.Values), "choose one of "+strings.Join(a.Values, ", ")+next))
 	case len(hits) == 1:
 		at := slices.IndexFunc(rows, func(row resource.Row) bool { return row.ID() == hits[0] })

@@ -65,10 +65,10 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	}
 	takeOver := func(in *planner.Input) { in.TakeOver = true }
 	const unknown = "error unknown-mark: planform made 90000000-0000-4000-8000-000000000001 as work_item/web/a, and the state does not know it: " +
-		"another manifest may have it; if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), " +
-		"or choose another key"
+		"another manifest may have it; if it is this manifest's, give --take-over; if not, give each manifest an owner (owner: NAME), " +
+		"or use another key"
 	const unrecordedAlone = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: " +
-		"work_item/web/a; an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+		"work_item/web/a; an earlier deletion failed, or the state is lost or old; it is not known which of them were protected"
 	const unrecorded = unrecordedAlone + "; --prune --delete-unrecorded deletes it"
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{

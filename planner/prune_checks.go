@@ -26,7 +26,7 @@ func (rp *orphans) presence(l *orphan) (decision, Cause) {
 			return toDelete, Cause{}
 		} // a list that changes while its pages are read may miss an object
 	} else if t.get == nil {
-		return blocked, refused("planform cannot check whether it still exists")
+		return blocked, refused("planform cannot check that it still exists")
 	}
 	if t.get != nil {
 		switch a := rp.service.askAt(t.get, l.params); {

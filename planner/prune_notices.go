@@ -52,8 +52,8 @@ func (pn *pruning) notices() {
 		which, look = "that would go", look+"; --delete-changed does without"
 	}
 	pn.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
-		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+" all the same")
-	pn.notice("not-looked-into", unread, "nobody looked what others have in "+diag.Count(unread, "object")+" "+which+": that takes "+
+		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+"")
+	pn.notice("not-looked-into", unread, diag.Count(unread, "object")+" "+which+" "+are(unread)+" not checked for use and contents of others: this takes "+
 		strconv.Itoa(pn.orphans.reads)+" requests", look)
 	if pn.in.Deletes == nil {
 		pn.warnRenamed(going)
@@ -98,7 +98,7 @@ func (pn *pruning) warnUnrecorded() {
 		}
 	}
 	slices.Sort(names)
-	n, hint := len(names), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+	n, hint := len(names), "an earlier deletion failed, or the state is lost or old; it is not known which of them were protected"
 	if pn.in.Owner != "" && !pn.in.DeleteUnrecorded { // without an owner, planform deletes no unrecorded objects
 		hint += "; --prune --delete-unrecorded deletes " + them(n)
 	}

@@ -329,8 +329,8 @@ func (rp *orphans) whyNotRead(l *orphan) []Cause {
 	if !l.unread || rp.in.DeleteChanged {
 		return nil
 	}
-	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(rp.reads) +
-		" requests, which --refresh-all makes")}
+	return []Cause{refused("planform did not check its contents and its use by others: this takes " + strconv.Itoa(rp.reads) +
+		" requests (--refresh-all)")}
 }
 
 // memberDisplayName returns the name of a member, from the list of the member's kind or from the list of members.

@@ -32,7 +32,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	const pay, again = resource.Address("work_item/web/pay"), resource.Address("work_item/web/again")
 	ask := func(addresses ...resource.Address) (steps []string) {
 		for _, a := range addresses {
-			steps = append(steps, "not_possible "+string(a)+": "+strings.ReplaceAll(lostReferences, "work_item/web/a ", string(a)+" "))
+			steps = append(steps, "not_possible "+string(a)+": "+strings.ReplaceAll(lostCreate, "work_item/web/a ", string(a)+" "))
 		}
 		return steps
 	}

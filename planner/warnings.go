@@ -53,12 +53,12 @@ func (w *warnings) warnPossibleTwins() {
 	for _, k := range resource.Kinds() {
 		t := w.objects.kinds[k]
 		if n := undetectable[t]; n > 0 {
-			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " its "
+			hint := "objects of an earlier apply are then made twice: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
 			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+
-				" cannot tell whether the service has "+them(n), hint+"id")
+				" cannot find existing ones", hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
@@ -109,8 +109,8 @@ func (w *warnings) warnFormer(i objectID) {
 	if former != nil {
 		key := former.Text("external_id")[len(beside):]
 		w.diags.warn(o, "another-key", string(o.Address)+
-			" will be created although the service has one with the same name, which planform made under the key "+key,
-			"if it is the same one, add `previously: "+key+"`")
+			" will be created, although planform made one of the same name under the key "+key,
+			"if only the key changed, add `previously: "+key+"`")
 	}
 }
 
@@ -224,7 +224,7 @@ func (w *warnings) warnDeleted(gone map[*resource.Kind][]objectID) {
 		for _, i := range list {
 			names = append(names, string(w.in.Desired[i].Address))
 		}
-		const hint = "planform state rm ADDRESS has it made again; remove it from the manifest otherwise"
+		const hint = "planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest"
 		switch len(list) {
 		case 0:
 		case 1:

@@ -420,7 +420,7 @@ func (e *entry) lost() string {
 		}
 	}
 	if l.Unread {
-		parts = append(parts, "nobody looked what is in it")
+		parts = append(parts, "its contents were not read")
 	}
 	return strings.Join(parts, "; ")
 }

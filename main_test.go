@@ -168,8 +168,18 @@ func TestOnlyWireMakesAWayToAServer(t *testing.T) {
 // eachSource calls do with each Go file of the tree that is no test.
 func eachSource(t *testing.T, do func(name string, text []byte)) {
 	t.Helper()
+	eachFile(t, func(name string, text []byte) {
+		if !strings.HasSuffix(name, "_test.go") {
+			do(name, text)
+		}
+	})
+}
+
+// eachFile calls do with each Go file of the tree.
+func eachFile(t *testing.T, do func(name string, text []byte)) {
+	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -221,6 +231,29 @@ func TestACommentBeginsWithTheNameThatItDocuments(t *testing.T) {
 					case *ast.ValueSpec:
 						check(spec.Names[0], spec.Doc, decl.Doc)
 					}
+				}
+			}
+		}
+	})
+}
+
+func TestAReceiverMeansOneTypeInAPackage(t *testing.T) {
+	t.Parallel()
+	method := regexp.MustCompile(`(?m)^func \((\w+) \*?(\w+)`)
+	meanings := map[string]string{} // of a receiver's name, and of a type, in a folder
+	check := func(folder, name, meaning string) {
+		if known := cmp.Or(meanings[folder+" "+name], meaning); known != meaning {
+			t.Errorf("%s: %s goes with %s and %s", folder, name, known, meaning)
+		}
+		meanings[folder+" "+name] = meaning
+	}
+	eachFile(t, func(name string, text []byte) {
+		for _, m := range method.FindAllStringSubmatch(string(text), -1) {
+			if folder, receiver, kind := filepath.Dir(name), m[1], m[2]; receiver != "_" {
+				check(folder, "receiver "+receiver, kind)
+				check(folder, "type "+kind, receiver)
+				if len(receiver) > 2 {
+					t.Errorf("%s: the receiver %s is longer than two letters", name, receiver)
 				}
 			}
 		}

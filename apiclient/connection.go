@@ -24,18 +24,18 @@ type ConnectionError struct {
 	cause   error
 }
 
-func (e *ConnectionError) Error() string {
-	if e.address == "" {
-		return e.Reason
+func (ce *ConnectionError) Error() string {
+	if ce.address == "" {
+		return ce.Reason
 	}
-	return "cannot connect to " + e.address + ": " + e.Reason
+	return "cannot connect to " + ce.address + ": " + ce.Reason
 }
 
 // Hint returns the next step.
-func (e *ConnectionError) Hint() string { return e.Advice }
+func (ce *ConnectionError) Hint() string { return ce.Advice }
 
 // Unwrap returns the error of the connection.
-func (e *ConnectionError) Unwrap() []error { return []error{errBroken, e.cause} }
+func (ce *ConnectionError) Unwrap() []error { return []error{errBroken, ce.cause} }
 
 // transportError explains why no answer could be read. The error of the caller's context takes precedence over the error of the connection.
 func (c *Client) transportError(ctx, limited context.Context, err error) error {

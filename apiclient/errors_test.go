@@ -229,10 +229,10 @@ type leaks struct {
 	text bytes.Buffer
 }
 
-func (l *leaks) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
+func (lk *leaks) Write(p []byte) (int, error) {
+	lk.mu.Lock()
+	defer lk.mu.Unlock()
+	return lk.text.Write(p)
 }
 
 func TestTheCredentialIsShownNowhere(t *testing.T) {

@@ -31,34 +31,34 @@ type StoreError struct {
 }
 
 // Error returns a text such as: the file store files.example.com: 403: AccessDenied: Policy expired.
-func (e *StoreError) Error() string {
-	text := "the file store " + e.Host
-	if e.Status > 0 {
-		text += ": " + strconv.Itoa(e.Status)
+func (se *StoreError) Error() string {
+	text := "the file store " + se.Host
+	if se.Status > 0 {
+		text += ": " + strconv.Itoa(se.Status)
 	}
-	if e.Reason != "" {
-		text += ": " + e.Reason
+	if se.Reason != "" {
+		text += ": " + se.Reason
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	if se.Err != nil {
+		text += ": " + se.Err.Error()
 	}
 	return text
 }
 
 // Unwrap returns Err.
-func (e *StoreError) Unwrap() error { return e.Err }
+func (se *StoreError) Unwrap() error { return se.Err }
 
 // Hint returns the next step.
-func (e *StoreError) Hint() string {
+func (se *StoreError) Hint() string {
 	return "nothing was attached; the service names this store in its answers: check the settings of its file storage"
 }
 
 // Refusal returns the store's reason, which other files may share.
-func (e *StoreError) Refusal() string {
-	if e.Status < 400 || e.Status >= 500 {
+func (se *StoreError) Refusal() string {
+	if se.Status < 400 || se.Status >= 500 {
 		return ""
 	}
-	return strconv.Itoa(e.Status) + ": " + e.Reason
+	return strconv.Itoa(se.Status) + ": " + se.Reason
 }
 
 // storeAddress checks a store address from the service.

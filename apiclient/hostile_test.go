@@ -149,13 +149,13 @@ func takesOver(tb testing.TB) http.HandlerFunc {
 // stuck is a body that blocks until it is closed.
 type stuck chan struct{}
 
-func (s stuck) Read([]byte) (int, error) { <-s; return 0, io.ErrClosedPipe }
+func (st stuck) Read([]byte) (int, error) { <-st; return 0, io.ErrClosedPipe }
 
-func (s stuck) Close() error {
+func (st stuck) Close() error {
 	select {
-	case <-s:
+	case <-st:
 	default:
-		close(s)
+		close(st)
 	}
 	return nil
 }

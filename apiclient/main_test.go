@@ -149,7 +149,7 @@ func status(code int, body string, headers ...string) http.HandlerFunc {
 // scripted is a service without a network, for tests with a fake clock.
 type scripted func(*http.Request) (*http.Response, error)
 
-func (f scripted) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (sc scripted) RoundTrip(r *http.Request) (*http.Response, error) { return sc(r) }
 
 func reply(code int, body string, headers ...string) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}}

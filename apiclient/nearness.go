@@ -136,12 +136,12 @@ type tooNearError struct {
 	proximity proximity
 }
 
-func (e *tooNearError) Error() string {
+func (tn *tooNearError) Error() string {
 	where := map[proximity]string{
 		private: "in a private network", linkLocal: "in the local network segment",
 		onMachine: "on this machine",
-	}[e.proximity]
-	return fmt.Sprintf("its address %s is %s, where the service itself is not: nothing is sent there", e.address, where)
+	}[tn.proximity]
+	return fmt.Sprintf("its address %s is %s, where the service itself is not: nothing is sent there", tn.address, where)
 }
 
 // storeTransport returns the transport for a request to the store: the proxy of the environment, which resolves the name, or otherwise a

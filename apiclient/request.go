@@ -143,7 +143,7 @@ func (ca *call) checkID(row resource.Row) error {
 // wrongIDError is the reason why an answer cannot belong to the request.
 type wrongIDError string
 
-func (e wrongIDError) Error() string { return string(e) }
+func (wi wrongIDError) Error() string { return string(wi) }
 
 // url returns the URL of the call; toggled adds or removes the trailing slash.
 func (c *Client) url(call *call, toggled bool) (*url.URL, error) {

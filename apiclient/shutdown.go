@@ -18,9 +18,9 @@ func (c *Client) StopBecause(reason error) { c.stop(&reasonError{reason}) }
 // reasonError is the reason why a client was stopped.
 type reasonError struct{ reason error }
 
-func (e *reasonError) Error() string { return ErrStopped.Error() + ", since " + e.reason.Error() }
+func (rs *reasonError) Error() string { return ErrStopped.Error() + ", since " + rs.reason.Error() }
 
-func (e *reasonError) Unwrap() []error { return []error{ErrStopped, e.reason} }
+func (rs *reasonError) Unwrap() []error { return []error{ErrStopped, rs.reason} }
 
 // Stopped returns a channel that is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
@@ -31,11 +31,11 @@ func (c *Client) stopUnreachable(err *Error) { c.stop(&lostError{err.Err}) }
 // lostError is the reason why a client stopped itself.
 type lostError struct{ cause error }
 
-func (e *lostError) Error() string {
-	return ErrStopped.Error() + ", since the service cannot be reached: " + e.cause.Error()
+func (lt *lostError) Error() string {
+	return ErrStopped.Error() + ", since the service cannot be reached: " + lt.cause.Error()
 }
 
-func (e *lostError) Unwrap() []error { return []error{ErrStopped, e.cause} }
+func (lt *lostError) Unwrap() []error { return []error{ErrStopped, lt.cause} }
 
 // untilStopped returns ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {

@@ -68,10 +68,10 @@ type Pending struct {
 }
 
 // Error returns the reason.
-func (p *Pending) Error() string { return p.Err.Error() }
+func (pn *Pending) Error() string { return pn.Err.Error() }
 
 // Unwrap returns the reason.
-func (p *Pending) Unwrap() error { return p.Err }
+func (pn *Pending) Unwrap() error { return pn.Err }
 
 // Refusal is an error with the service's reason. Many refusals of one operation in one project for the same reason block its remaining
 // steps.
@@ -119,8 +119,8 @@ type StepResult struct {
 }
 
 // Found reports whether a create found an object that another run had created.
-func (s *StepResult) Found() bool {
-	return s.Status == Done && s.Step.Action == planner.Create && s.Outcome.RecoveredByLookup && !s.Outcome.CreatedByUs
+func (sr *StepResult) Found() bool {
+	return sr.Status == Done && sr.Step.Action == planner.Create && sr.Outcome.RecoveredByLookup && !sr.Outcome.CreatedByUs
 }
 
 // Result is the result of a run.

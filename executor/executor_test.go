@@ -561,8 +561,8 @@ func TestALongChainIsBlockedByItsFirstFailure(t *testing.T) {
 // refusedError is a refusal with a reason.
 type refusedError string
 
-func (r refusedError) Error() string   { return "403: " + string(r) }
-func (r refusedError) Refusal() string { return string(r) }
+func (rf refusedError) Error() string   { return "403: " + string(rf) }
+func (rf refusedError) Refusal() string { return string(rf) }
 
 // TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation checks that an operation that is refused for one reason
 // and never succeeds is not tried hundreds of times, and that other operations go on.

@@ -21,27 +21,27 @@ type Entry struct {
 }
 
 // With returns the mapping with one more key, unless the value is empty.
-func (m Map) With(key string, value any) Map {
+func (mp Map) With(key string, value any) Map {
 	switch v := value.(type) {
 	case string, Literal:
 		if v == "" || v == Literal("") {
-			return m
+			return mp
 		}
 	case Map:
 		if len(v) == 0 {
-			return m
+			return mp
 		}
 	case []any:
 		if len(v) == 0 {
-			return m
+			return mp
 		}
 	}
-	return append(m, Entry{key, value})
+	return append(mp, Entry{key, value})
 }
 
 // Get returns the value of a key, or nil.
-func (m Map) Get(key string) any {
-	for _, entry := range m {
+func (mp Map) Get(key string) any {
+	for _, entry := range mp {
 		if entry.Key == key {
 			return entry.Value
 		}

@@ -232,21 +232,21 @@ type item struct {
 type items []item
 
 // listPath returns the path of a section in its document.
-func (list items) listPath(parent, outer int, name string) string {
+func (im items) listPath(parent, outer int, name string) string {
 	switch {
 	case outer >= 0:
-		return list.path(outer) + "." + name
+		return im.path(outer) + "." + name
 	case parent >= 0:
-		return list.path(parent) + "." + name
+		return im.path(parent) + "." + name
 	default:
 		return name
 	}
 }
 
 // path returns the path of an object in its document, such as projects[0].work_items[3].
-func (list items) path(i int) string {
-	it := &list[i]
-	return list.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
+func (im items) path(i int) string {
+	it := &im[i]
+	return im.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
 }
 
 // objects returns the merged objects in their order, with the values and objects that they imply.

@@ -98,7 +98,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			prior: []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:  func(w *wanted) { w.put("project/old", "identifier=OLD") },
 			findings: []string{
-				`error incomplete: the service has no project "OLD", and it cannot be created without its name; write that, or the id of an existing project`,
+				`error incomplete: the service has no project "OLD", and it cannot be created without its name; write these fields, or the id of an existing project`,
 				"warning gone: project/old was deleted or archived on the service since the last apply and is created again",
 			},
 		},

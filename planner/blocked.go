@@ -81,7 +81,7 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 	case unsupported:
 		c = lacks(plural(o.Kind))
 	case indeterminate:
-		c = refused("an earlier run may have created it, and planform cannot find out; check on the service, then run " +
+		c = refused("an earlier run may have created it: look on the service, then run " +
 			"planform state resolve " + string(o.Address) + " --id ID (or --absent)")
 	case notFound:
 		c = refused(f.why)
@@ -95,9 +95,9 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 	case root == i:
 		return c
 	case o == b.in.Desired[i].Parent:
-		return c.after("it belongs to " + string(o.Address) + ": ")
+		return c.withPrefix("it belongs to " + string(o.Address) + ": ")
 	default:
-		return c.after("it needs " + string(o.Address) + ": ")
+		return c.withPrefix("it needs " + string(o.Address) + ": ")
 	}
 }
 
@@ -115,7 +115,7 @@ func (b *blockers) forbids(i objectID) Cause {
 	case b.objects.states[i].presence == absent && b.objects.inForeign(b.objects.states[i].info, b.objects.states[i].parent, nil):
 		return b.objects.leftToOwner(b.objects.states[i].parent)
 	case b.objects.states[i].presence == absent:
-		return b.claims.whyTaken(i)
+		return b.claims.whyNamesTaken(i)
 	default:
 		return Cause{}
 	}
@@ -124,7 +124,7 @@ func (b *blockers) forbids(i objectID) Cause {
 // unsupportedRef returns the plural noun of a kind that a value refers to and that this edition of the service lacks; "" = none. It
 // leaves memberships with objects of the manifest to the membership steps.
 func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
-	if root := b.undefined(v); root != noObject {
+	if root := b.fieldBlocker(v); root != noObject {
 		return b.cause(root, root).Objects
 	}
 	t := b.objects.states[i].info.ref(v.Field)
@@ -145,7 +145,7 @@ func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 // whyUnavailable returns the cause that keeps a value from being sent: an object that it names is archived, or not on the service. Only
 // the field waits, not the object.
 func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
-	if root := b.undefined(v); root != noObject {
+	if root := b.fieldBlocker(v); root != noObject {
 		return refused(b.cause(i, root).Text)
 	}
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
@@ -182,8 +182,8 @@ func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Refere
 	}
 }
 
-// undefined returns the blocker of the custom field of a value, or of an option that the value names; noObject = there is none.
-func (b *blockers) undefined(v *resource.Value) objectID {
+// fieldBlocker returns the blocker of the custom field of a value, or of an option that the value names; noObject = there is none.
+func (b *blockers) fieldBlocker(v *resource.Value) objectID {
 	if !resource.IsCustom(v) {
 		return noObject
 	}
@@ -196,7 +196,7 @@ func (b *blockers) undefined(v *resource.Value) objectID {
 // isUnlisted reports whether the list that would show an ID was read and does not show it.
 func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
-	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.listed(t.to, at) {
+	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.isListed(t.to, at) {
 		return false
 	}
 	l, st := b.snapshot.list(t.to, at)
@@ -211,13 +211,13 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, refused(m.Why), m.Position)
 	}
 	for _, n := range b.objects.states[i].uses {
-		if n.field.membership == nil || ignored(b.analysis, n) {
+		if n.field.membership == nil || isIgnored(b.analysis, n) {
 			continue
 		}
 		for k := range n.value.Refs {
 			r := &n.value.Refs[k]
 			why := b.whyUnavailableRef(n.by, n.field, r)
-			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
+			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.isAlreadyMember(n, r) {
 				continue
 			}
 			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
@@ -225,8 +225,8 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	}
 }
 
-// alreadyMember reports whether the state has the membership that a reference declares, from an earlier apply.
-func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
+// isAlreadyMember reports whether the state has the membership that a reference declares, from an earlier apply.
+func (b *blockers) isAlreadyMember(n reference, r *resource.Reference) bool {
 	at, id, ok := b.refs.target(n.by, n.field, r)
 	if !ok || id == "" {
 		return false
@@ -249,8 +249,8 @@ type checks struct {
 
 // checkDates warns if a date that is sent makes a range end before it begins. The service does not check this if the other date is not
 // in the same request.
-func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
+func (ck *checks) checkDates(i objectID, sent []*resource.Value) {
+	o, f := ck.in.Desired[i], &ck.objects.states[i]
 	if f.row == nil {
 		return
 	}
@@ -266,7 +266,7 @@ func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
-		ch.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
+		ck.diags.add(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
 			last.Name+" "+to,
 			"the service accepts that; to be sure, write both dates")
 	}
@@ -274,18 +274,18 @@ func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
 
 // warnCaseMismatch warns if an object is created although the service has an object whose name differs in case only, or an object of
 // the same name that belongs to another owner.
-func (ch *checks) warnCaseMismatch(i objectID) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if len(f.info.naturalKey) == 0 || !ch.snapshot.listed(f.info, f.parent) {
+func (ck *checks) warnCaseMismatch(i objectID) {
+	o, f := ck.in.Desired[i], &ck.objects.states[i]
+	if len(f.info.naturalKey) == 0 || !ck.snapshot.isListed(f.info, f.parent) {
 		return
 	}
-	l, _ := ch.snapshot.list(f.info, f.parent)
+	l, _ := ck.snapshot.list(f.info, f.parent)
 	for _, field := range f.info.naturalKey {
 		if field.Type != resource.Text {
 			continue
 		}
-		for _, row := range l.withIDs(ch.snapshot.names(f.info, f.parent).InAnyCase(o.Text(field.Name))) {
-			if _, ours := ch.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
+		for _, row := range l.withIDs(ck.snapshot.names(f.info, f.parent).InAnyCase(o.Text(field.Name))) {
+			if _, ours := ck.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
 				continue
 			}
 			shown, _ := row.Shown(field)
@@ -293,10 +293,10 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 			there := string(o.Address) + " is created although the service has " + strconv.Quote(text)
 			switch owner, marked := row.Owner(); {
 			case text != o.Text(field.Name):
-				ch.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
-			case marked && owner != ch.in.Owner:
-				ch.diags.warn(o, "other-owner", there+" ("+ch.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
-					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
+				ck.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
+			case marked && owner != ck.in.Owner:
+				ck.diags.warn(o, "other-owner", there+" ("+ck.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
+					owner.String(), "--take-over transfers it to this manifest; its id in the manifest uses it unchanged")
 			default: // the row has exactly this name, and no other owner
 				continue
 			}
@@ -306,33 +306,33 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 }
 
 // checkRefused reports the values of a create or update that the service is known to refuse.
-func (ch *checks) checkRefused(i objectID, sent []*resource.Value) {
-	o := ch.in.Desired[i]
-	for _, r := range o.Refused(sent, ch.willHave(i)) {
-		ch.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
+func (ck *checks) checkRefused(i objectID, sent []*resource.Value) {
+	o := ck.in.Desired[i]
+	for _, r := range o.Refused(sent, ck.willHave(i)) {
+		ck.diags.add(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
 	}
 }
 
-func (ch *checks) willHave(i objectID) resource.WillHave {
+func (ck *checks) willHave(i objectID) resource.WillHave {
 	return func(field *resource.Field) (string, bool) {
-		return ch.objects.states[i].willHave(ch.in.Desired[i], field)
+		return ck.objects.states[i].willHave(ck.in.Desired[i], field)
 	}
 }
 
 // checkFeatures reports an object that the service refuses because a feature that it needs is switched off.
-func (ch *checks) checkFeatures(i objectID) {
-	_, governed := ch.in.Desired[i].Kind.Governance.Switch()
-	for _, s := range ch.objects.switchesOf(i) {
+func (ck *checks) checkFeatures(i objectID) {
+	_, governed := ck.in.Desired[i].Kind.Governance.Switch()
+	for _, s := range ck.objects.switchesOf(i) {
 		if s.field != governed {
-			ch.checkFeature(i, s.by, s.field)
+			ck.checkFeature(i, s.by, s.field)
 		}
 	}
 }
 
-func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
-	o := ch.in.Desired[i]
-	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
-	if !p.presence.decided() { // for example, the service has no such switches
+func (ck *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
+	o := ck.in.Desired[i]
+	p, parent := &ck.objects.states[holder], ck.in.Desired[holder]
+	if !p.presence.isDecided() { // for example, the service has no such switches
 		return
 	}
 	at := parent.Position
@@ -347,8 +347,8 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
 			Summary: o.Kind.HiddenIn(parent),
 		}
-		if !slices.ContainsFunc(ch.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
-			ch.diags.Add(hidden)
+		if !slices.ContainsFunc(ck.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
+			ck.diags.Add(hidden)
 		}
 		return
 	case given && !isOff(v):
@@ -364,7 +364,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 		if switchField.Name != o.Kind.RequiresFeature { // the object needs the switch because of one of its values, such as being an epic
 			what = switchField.Name
 		}
-		ch.diags.Add(diag.Diagnostic{
+		ck.diags.Add(diag.Diagnostic{
 			Code: "switched-off", Position: o.Position, Address: string(o.Address),
 			Summary: what + " are switched off in " + string(parent.Address),
 			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
@@ -374,38 +374,38 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 }
 
 // checkGovernance reports an object that the service refuses to write because the workspace manages objects of its kind on another level.
-func (ch *checks) checkGovernance(i objectID) {
-	o := ch.in.Desired[i]
-	who, where := ch.snapshot.managedElsewhere(o.Kind)
+func (ck *checks) checkGovernance(i objectID) {
+	o := ck.in.Desired[i]
+	who, where := ck.snapshot.managedElsewhere(o.Kind)
 	if who == "" {
 		return
 	}
 	hint := "write it in " + where
 	if !o.Kind.Governance.AtWorkspace {
-		hint += ", and leave it out here: work items use it by its name all the same"
+		hint += ", not here: work items still use it by its name"
 	}
-	ch.diags.Add(diag.Diagnostic{
+	ck.diags.Add(diag.Diagnostic{
 		Code: "managed-elsewhere", Position: o.Position, Address: string(o.Address), Hint: hint,
-		Summary: "in the workspace " + ch.in.Workspace + " " + who + " manages the " + o.Kind.Governance.Noun() +
+		Summary: "in the workspace " + ck.in.Workspace + " " + who + " manages the " + o.Kind.Governance.Noun() +
 			": the service refuses to write " + string(o.Address),
 	})
 }
 
 // whyUnarchivable returns why the service would not archive an object, or "".
-func (ch *checks) whyUnarchivable(i objectID) string {
-	zone := ch.objects.desiredZone(ch.objects.states[i].parent)
-	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool {
-		return ch.in.Now.IsZero() ||
-			ch.objects.hasPassed(day, zone)
+func (ck *checks) whyUnarchivable(i objectID) string {
+	zone := ck.objects.desiredZone(ck.objects.states[i].parent)
+	return ck.in.Desired[i].WhyNotArchived(ck.willHave(i), func(day string) bool {
+		return ck.in.Now.IsZero() ||
+			ck.objects.hasPassed(day, zone)
 	})
 }
 
 // blockClosed marks all changes of an object that has ended as not possible.
-func (ch *checks) blockClosed(i objectID, d *fieldDiff) {
+func (ck *checks) blockClosed(i objectID, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.block(c, refused("it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+
-			plural(ch.objects.states[i].info.kind)), diag.Position{})
+		d.block(c, refused("it ended on "+ck.objects.states[i].endedOn+", and the service does not change finished "+
+			plural(ck.objects.states[i].info.kind)), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

@@ -80,7 +80,7 @@ func Build(w *World) Result {
 		ordering := &ordering{w.analysis, w.refs, steps, changes, plan}
 		if ordering.order(pruning) {
 			plan.count(in)
-			changes.countSettled()
+			changes.countUnchanged()
 			plan.Dialects = dialects(in.Observed)
 			(&bookkeeping{w.analysis, w.memberships, w.orphans, w.decisions, steps, plan}).stateChanges()
 			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()

@@ -14,7 +14,7 @@ const (
 	// NotOffered means that the API has no such operation or field, and a wider one does.
 	NotOffered
 	// CannotChange, CannotClear and CannotSet mean that the API has no operation that changes the field of an object that exists,
-	// empties it, or sets it on a new object. The text is the verb; [fieldDiff.words] makes the sentence.
+	// empties it, or sets it on a new object. The text is the verb; [fieldDiff.causesText] makes the sentence.
 	CannotChange
 	CannotClear
 	CannotSet
@@ -34,15 +34,15 @@ type Cause struct {
 }
 
 // exists reports whether there is a cause.
-func (c Cause) exists() bool { return c.Code != NoCause }
+func (ca Cause) exists() bool { return ca.Code != NoCause }
 
-// lacking reports whether only a feature of the edition or the API is missing.
-func (c Cause) lacking() bool { return c.Code == Lacks || c.Code == NotOffered }
+// lacksFeature reports whether only a feature of the edition or the API is missing.
+func (ca Cause) lacksFeature() bool { return ca.Code == Lacks || ca.Code == NotOffered }
 
-// after returns the cause with words before its text.
-func (c Cause) after(words string) Cause {
-	c.Text = words + c.Text
-	return c
+// withPrefix returns the cause with words before its text.
+func (ca Cause) withPrefix(words string) Cause {
+	ca.Text = words + ca.Text
+	return ca
 }
 
 // refused returns a cause of the code Refused, or none for an empty text.

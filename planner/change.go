@@ -25,10 +25,10 @@ type changes struct {
 	steps       *steps
 	plan        *Plan
 
-	settled       []*resource.Object // objects that need no step
+	unchanged     []*resource.Object // objects that need no step
 	highestNumber map[scope]int      // the highest known readable number in each scope
 	addedLinks    []addedLinks
-	former        map[siblings][]*Record // records of objects that the manifest no longer has; made when first needed
+	formerRecords map[siblings][]*Record // records of objects that the manifest no longer has; made when first needed
 	newSecrets    map[objectID]bool      // objects that get a new secret
 	takenFrom     map[resource.Owner]int // number of objects that an owner loses because the state knows them
 	unlinked      map[*kindInfo]int      // number of objects whose texts stay without links
@@ -42,7 +42,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
 		plan: plan, newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
-	b.findNewest()
+	b.findHighestNumbers()
 	b.findReplaced()
 	for i := range b.objects.count() {
 		switch b.objects.states[i].presence {
@@ -76,7 +76,7 @@ func blockTwins(matched *identities, st *steps) {
 			}
 			what := countOf(len(rows), at.kind.kind) + " carry the mark of " + strings.TrimPrefix(externalID, st.in.Workspace+"/") + ": " +
 				st.objects.enumerate(at.kind.kind, at.parent, rows)
-			hint := matched.keepOne(at.kind.kind, at.parent, rows)
+			hint := matched.keepOneHint(at.kind.kind, at.parent, rows)
 			if i, wanted := matched.ownersByExternalID()[externalID]; wanted {
 				twins[i] = what + "; " + hint
 				continue
@@ -124,7 +124,7 @@ func (ch *changes) planUpdate(i objectID) {
 	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
-			ch.settled = append(ch.settled, ch.in.Desired[i])
+			ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 		}
 		return
 	}
@@ -177,7 +177,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 	d := ch.compare(i)
 	ch.recordKnown(i)
 	var left fieldDiff
-	if v, op := ch.archiving(i); op != nil {
+	if v, op := ch.archiveOperation(i); op != nil {
 		d.changes = append(d.changes, change(v, FromManifest))
 	}
 	for _, c := range slices.Concat(d.changes, d.late.changes, d.unappliable, d.kept) {
@@ -185,7 +185,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 		left.block(c, refused("it belongs to "+owner.String()), diag.Position{})
 	}
 	if len(left.unappliable) == 0 {
-		ch.settled = append(ch.settled, ch.in.Desired[i])
+		ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 	}
 	ch.addBlocked(i, &left)
 }
@@ -241,7 +241,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	have := row.Text("external_id")
 	owner, marked := row.Owner()
 	moved := marked && owner != ch.in.Owner
-	if why := ch.blockers.claims.taken(i, claim{text: want}); why.exists() {
+	if why := ch.blockers.claims.whyClaimTaken(i, claim{text: want}); why.exists() {
 		return nil // the mark would be on two objects
 	}
 	if moved && !ch.in.takesOver(ch.in.Desired[i]) {
@@ -336,7 +336,7 @@ func (ch *changes) splitValues(i objectID, step *Step) *creation {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	c := &creation{values: make([]*resource.Value, 0, len(o.Values))}
 	ch.blockers.addUnavailableRefs(i, &c.impossible)
-	fillsFirst := ch.fillsFirst(i)
+	fillsFirst := ch.addsMembersFirst(i)
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case ch.isImpossibleAtCreation(i, v, c), f.info.viaMembership(v.Field):
@@ -409,22 +409,22 @@ type siblings struct {
 // formerSiblings returns the records of siblings of an object that the manifest no longer has. It leaves out siblings that are known to
 // be gone from the service, that the run deletes, or that another owner has.
 func (ch *changes) formerSiblings(i objectID) []*Record {
-	if ch.former == nil {
-		ch.former = map[siblings][]*Record{}
+	if ch.formerRecords == nil {
+		ch.formerRecords = map[siblings][]*Record{}
 		for _, a := range slices.Sorted(maps.Keys(ch.in.Prior)) {
 			r := ch.in.Prior[a]
-			if _, wanted := ch.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !ch.in.targeted(a) || ch.in.otherSource(&r) != "" {
+			if _, wanted := ch.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !ch.in.isTargeted(a) || ch.in.otherSource(&r) != "" {
 				continue
 			}
 			if _, owned := ch.objects.owners[serviceID{a.Kind(), r.ID}]; !owned {
 				at := siblings{a.Kind(), a.Parent()}
-				ch.former[at] = append(ch.former[at], &r)
+				ch.formerRecords[at] = append(ch.formerRecords[at], &r)
 			}
 		}
 	}
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	return slices.DeleteFunc(slices.Clone(ch.former[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
-		if ch.snapshot.listed(f.info, f.parent) {
+	return slices.DeleteFunc(slices.Clone(ch.formerRecords[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
+		if ch.snapshot.isListed(f.info, f.parent) {
 			if l, _ := ch.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
 				return true
 			}
@@ -443,16 +443,16 @@ func (ch *changes) checkFormer(i objectID) {
 		return
 	}
 	known := func(r *Record) string { return Orphan{Address: r.Address, Identifier: r.Identifier}.String() }
-	field, value := telling(o)
+	field, value := distinctiveField(o)
 	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
 		r := others[at]
-		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
-			" stops tracking the other"
+		hint := "if only the key changed, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
+			" forgets the former object"
 		if ch.in.isOrphan(r.Address, r) && !ch.in.Prune {
 			hint += ", or --prune deletes it"
 		}
-		ch.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+
-			", and the manifest has no such key any more", hint)
+		ch.diags.report(o, "another-key", string(o.Address)+" would be created twice: the state has "+known(r)+" with the same "+field+
+			", and the manifest lacks that key", hint)
 		return
 	}
 	var old []string
@@ -466,9 +466,9 @@ func (ch *changes) checkFormer(i objectID) {
 		return
 	}
 	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+
-		") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
-		diag.First(old, fewNames)+", which the manifest does not have any more",
-		"if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
+		") is new or was renamed; the state has "+
+		diag.First(old, fewNames)+", which the manifest lacks",
+		"if it was renamed, add `previously: KEY`; planform state rm ADDRESS forgets a deleted object")
 }
 
 // lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.
@@ -494,11 +494,11 @@ func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.
 
 // sharesRequest reports whether values of custom fields go into the request that sends other values.
 func (ch *changes) sharesRequest(i objectID, others []*resource.Value) bool {
-	return ch.haveFields(i) && resource.InV2(others)
+	return ch.acceptsCustomFields(i) && resource.InV2(others)
 }
 
-// haveFields reports whether requests that write an object can have custom fields, as in API v2.
-func (ch *changes) haveFields(i objectID) bool {
+// acceptsCustomFields reports whether requests that write an object can have custom fields, as in API v2.
+func (ch *changes) acceptsCustomFields(i objectID) bool {
 	_, v2 := ch.objects.states[i].info.kind.Op(resource.UpdateMany, ch.in.API)
 	return v2
 }
@@ -506,14 +506,14 @@ func (ch *changes) haveFields(i objectID) bool {
 // setCustomFields plans separate requests for values of custom fields: one for each value, or one for all in API v2.
 func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change) {
 	size := 1
-	if ch.haveFields(i) {
+	if ch.acceptsCustomFields(i) {
 		size = max(1, len(values))
 	}
 	for k := 0; k < len(values); k += size {
 		step := ch.steps.add(i, Update)
 		step.Write.Values, step.changes = values[k:k+size], made[k:k+size]
 		step.Operation = ch.objects.states[i].info.update
-		if !ch.haveFields(i) {
+		if !ch.acceptsCustomFields(i) {
 			step.Operation = resource.CustomFieldOp(values[k])
 		}
 	}
@@ -538,13 +538,13 @@ func (ch *changes) checkComplete(i objectID) {
 		return
 	}
 	hint := ""
-	if ch.snapshot.listed(f.info, f.parent) {
+	if ch.snapshot.isListed(f.info, f.parent) {
 		l, _ := ch.snapshot.list(f.info, f.parent)
-		hint = near(o.Name(), o.Kind, l)
+		hint = similarNames(o.Name(), o.Kind, l)
 	}
 	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+
 		strings.Join(needed, " and its "),
-		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
+		cmp.Or(hint, "write these fields, or the id of an existing "+o.Kind.Noun()))
 }
 
 // checkSingle reports a new object if its parent can have only one of its kind and already has one.
@@ -568,8 +568,8 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 	return values
 }
 
-// findNewest finds the highest known readable number in each scope. New objects get higher numbers.
-func (ch *changes) findNewest() {
+// findHighestNumbers finds the highest known readable number in each scope. New objects get higher numbers.
+func (ch *changes) findHighestNumbers() {
 	ch.highestNumber = map[scope]int{}
 	for i := range ch.objects.count() {
 		if f := &ch.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != noObject {
@@ -591,8 +591,8 @@ func (ch *changes) planSecret(i objectID) {
 	ch.newSecrets[i] = true
 }
 
-// fillsFirst reports whether a new object gets its dates only after its members are added, because the dates close it.
-func (ch *changes) fillsFirst(i objectID) bool {
+// addsMembersFirst reports whether a new object gets its dates only after its members are added, because the dates close it.
+func (ch *changes) addsMembersFirst(i objectID) bool {
 	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets,
 		func(s *memberSet) bool {
 			return s.object == i && slices.ContainsFunc(s.wanted, func(e *member) bool { return !s.isIn(e) })

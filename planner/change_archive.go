@@ -21,14 +21,14 @@ func (ch *changes) keepHidden(i objectID) {
 	switch {
 	case f.id == "": // its parent is hidden
 	case f.keptDeleted:
-		ch.settled = append(ch.settled, o)
-		ch.gaps.add(o, "", "", leftDeleted)
+		ch.unchanged = append(ch.unchanged, o)
+		ch.gaps.add(o, "", "", gapLeftDeleted)
 	case !f.isAway(o):
-		ch.leave(o)
+		ch.recordLeftAlone(o)
 	case f.row != nil:
 		ch.keepDifferences(i)
 	default:
-		ch.settled = append(ch.settled, o)
+		ch.unchanged = append(ch.unchanged, o)
 		ch.gaps.add(o, "", "", ch.objects.whyHidden())
 	}
 }
@@ -41,14 +41,14 @@ func (ch *changes) keepArchived(i objectID) {
 		ch.keepDifferences(i)
 		return
 	}
-	ch.leave(o)
+	ch.recordLeftAlone(o)
 	ch.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
 }
 
-// leave records that an object that somebody archived is left alone.
-func (ch *changes) leave(o *resource.Object) {
-	ch.settled = append(ch.settled, o)
-	ch.gaps.add(o, "", "", leftAlone)
+// recordLeftAlone records that an object that somebody archived is left alone.
+func (ch *changes) recordLeftAlone(o *resource.Object) {
+	ch.unchanged = append(ch.unchanged, o)
+	ch.gaps.add(o, "", "", gapLeftAlone)
 }
 
 // keepDifferences records the differences of an object that is archived as the manifest wants. They are kept.
@@ -56,18 +56,18 @@ func (ch *changes) keepDifferences(i objectID) {
 	d := ch.compare(i)
 	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
 	if ch.recordDrift(i, &left); len(left.kept) == 0 {
-		ch.settled = append(ch.settled, ch.in.Desired[i])
+		ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 	}
 }
 
-// archiving returns the operation that archives or restores an object as the manifest wants, and the value of the manifest; nil = none is
+// archiveOperation returns the operation that archives or restores an object as the manifest wants, and the value of the manifest; nil = none is
 // needed, or the API has none.
-func (ch *changes) archiving(i objectID) (*resource.Value, *resource.Operation) {
+func (ch *changes) archiveOperation(i objectID) (*resource.Value, *resource.Operation) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
 	switch isNew := f.presence == absent; {
-	case !given, !isNew && o.Ignores(v.Field), isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+	case !given, !isNew && o.Ignores(v.Field), isNew && !want, !isNew && (f.row == nil || f.isArchived() == want):
 		return nil, nil
 	case !want:
 		verb = resource.Unarchive
@@ -77,7 +77,7 @@ func (ch *changes) archiving(i objectID) (*resource.Value, *resource.Operation) 
 }
 
 func (ch *changes) planArchive(i objectID) {
-	v, op := ch.archiving(i)
+	v, op := ch.archiveOperation(i)
 	if op == nil {
 		return
 	}

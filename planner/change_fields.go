@@ -16,14 +16,14 @@ import (
 func (ch *changes) compare(i objectID) (d fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	for k := range o.Values {
-		if v := &o.Values[k]; !ch.isOutside(i, v, &d) {
+		if v := &o.Values[k]; !ch.isNotSendable(i, v, &d) {
 			ch.compareField(i, v, &d)
 		}
 	}
 	for k := range o.Kind.Fields { // also fields that the manifest does not have
 		field := &o.Kind.Fields[k]
 		if _, given := o.Value(field.Name); field.AlwaysSend && !given {
-			if v := asShown(&resource.Value{Field: field, Position: o.Position}, f.row); v != nil && !v.Null {
+			if v := shownValue(&resource.Value{Field: field, Position: o.Position}, f.row); v != nil && !v.Null {
 				d.alwaysSend(v)
 			}
 		}
@@ -31,9 +31,9 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 	return d
 }
 
-// isOutside reports whether an update of the object does not send a value. It adds a change that is not possible to d, if the value is
+// isNotSendable reports whether an update of the object does not send a value. It adds a change that is not possible to d, if the value is
 // one.
-func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
+func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *fieldDiff) bool {
 	if what := ch.blockers.unsupportedRef(i, v); what != "" {
 		d.block(change(v, FromManifest), lacks(what), diag.Position{})
 		return true
@@ -52,7 +52,7 @@ func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
 func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
-	v, created := ch.linkable(written)
+	v, created := ch.withPossibleLinks(written)
 	c, compared, differs := ch.differ.compare(v, f, resolve)
 	missing := 0 // number of links that an interrupted run did not send
 	if differs {
@@ -64,10 +64,10 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 		differs = false
 	case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
 		d.ignored++
-		d.alwaysSend(asShown(v, f.row))
+		d.alwaysSend(shownValue(v, f.row))
 		return
 	}
-	if others := ch.stillHave(i, v); !differs && others.exists() {
+	if others := ch.whySiblingsKeepFlag(i, v); !differs && others.exists() {
 		d.block(change(v, FromManifest), others, v.Position)
 		return
 	}
@@ -84,7 +84,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 	}
 	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
 		d.kept = append(d.kept, c)
-		d.alwaysSend(asShown(v, f.row))
+		d.alwaysSend(shownValue(v, f.row))
 		return
 	}
 	if missing > 0 {
@@ -115,7 +115,7 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	switch have, shown := v.Field.ObservedIn(f.row); {
 	case shown && v.Field.Within != "" && have == "" && !v.Null: // the service stored the value under another name, or not at all
-		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notThere)
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), gapOtherName)
 	case shown, v.Field.Header, v.Field.CreateOnly(): // a header is part of a text, and nobody can change a create-only field
 	case f.row == nil:
 		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
@@ -123,14 +123,14 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 		mapping, _ := o.Kind.CustomFields()
 		ch.gaps.add(o, mapping.Name, "values of custom fields", ch.whyCustomUnread())
 	default:
-		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), gapNotShown)
 	}
 }
 
 func (ch *changes) whyCustomUnread() gapReason {
 	switch {
 	case ch.in.SkipRefresh:
-		return skipsRefresh
+		return gapNotRefreshed
 	case ch.refs.manyValues:
 		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
 	default:
@@ -138,13 +138,13 @@ func (ch *changes) whyCustomUnread() gapReason {
 	}
 }
 
-// countSettled counts the objects that need no step. An object whose fields need none may be archived, or be refused for its twin.
-func (ch *changes) countSettled() {
+// countUnchanged counts the objects that need no step. An object whose fields need none may be archived, or be refused for its twin.
+func (ch *changes) countUnchanged() {
 	planned := map[*resource.Object]bool{}
 	for _, s := range ch.plan.Steps {
 		planned[s.Object] = true
 	}
-	for _, o := range ch.settled {
+	for _, o := range ch.unchanged {
 		switch {
 		case planned[o]:
 		case ch.gaps.objects[o]:
@@ -155,8 +155,8 @@ func (ch *changes) countSettled() {
 	}
 }
 
-// asShown returns the value of a field on the service; nil = it is not known.
-func asShown(v *resource.Value, row resource.Row) *resource.Value {
+// shownValue returns the value of a field on the service; nil = it is not known.
+func shownValue(v *resource.Value, row resource.Row) *resource.Value {
 	have, known := v.Field.TextIn(row)
 	if row == nil || !known {
 		return nil
@@ -172,9 +172,9 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	if why := ch.blockers.whyUnavailable(i, v); why.exists() {
 		return why
 	}
-	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.joins(i, v) {
-		return refused("the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
-			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again")
+	if names := ch.differ.leftOutReferences(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.becomesMember(i, v) {
+		return refused("the service ignored " + strings.Join(names, ", ") + " as " + v.Field.Name +
+			" without an error: leave it out, or remove the cause and send it again with --refresh-all")
 	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
@@ -184,11 +184,11 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	}
 	if v.Field.Unique {
 		want, _ := v.Desired(nil)
-		if why := ch.blockers.claims.taken(i, claim{v.Field, want}); why.exists() {
+		if why := ch.blockers.claims.whyClaimTaken(i, claim{v.Field, want}); why.exists() {
 			return why
 		}
 	}
-	if others := ch.stillHave(i, v); others.exists() {
+	if others := ch.whySiblingsKeepFlag(i, v); others.exists() {
 		return others
 	}
 	if root := ch.blockers.blockerOf(v); root != noObject {
@@ -197,9 +197,9 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	return Cause{}
 }
 
-// joins reports whether a person in a value becomes a member of the container in this run, gets another role, or became a member since the
+// becomesMember reports whether a person in a value becomes a member of the container in this run, gets another role, or became a member since the
 // last run. The service accepts the value then.
-func (ch *changes) joins(i objectID, v *resource.Value) bool {
+func (ch *changes) becomesMember(i objectID, v *resource.Value) bool {
 	if v.Field.MustBeMemberOf == "" {
 		return false
 	}
@@ -218,10 +218,10 @@ func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	})
 }
 
-// stillHave returns a cause if siblings would keep a flag that only one object of a parent should have, such as the default state.
-func (ch *changes) stillHave(i objectID, v *resource.Value) Cause {
+// whySiblingsKeepFlag returns a cause if siblings would keep a flag that only one object of a parent should have, such as the default state.
+func (ch *changes) whySiblingsKeepFlag(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
-	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
+	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.isListed(f.info, f.parent) {
 		return Cause{}
 	}
 	var others []string
@@ -268,7 +268,7 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 	of := map[Cause]*fieldDiff{} // by cause without its text, see lacking
 	var order []Cause
 	for k, c := range d.unappliable {
-		why := ch.lacking(i, d, k)
+		why := ch.causeWithoutText(i, d, k)
 		if of[why] == nil {
 			of[why] = &fieldDiff{}
 			order = append(order, why)
@@ -277,17 +277,17 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 	}
 	for _, why := range order {
 		blocked := of[why]
-		why.Text = blocked.words(t)
+		why.Text = blocked.causesText(t)
 		step := ch.steps.addBlocked(i, why)
-		if !why.lacking() && !d.position.IsZero() {
+		if !why.lacksFeature() && !d.position.IsZero() {
 			step.Position = d.position
 		}
 		step.changes = blocked.unappliable
 	}
 }
 
-// lacking returns the cause of a change that cannot be made, without its text: Lacks, NotOffered, or Refused for all other causes.
-func (ch *changes) lacking(i objectID, d *fieldDiff, k int) Cause {
+// causeWithoutText returns the cause of a change that cannot be made, without its text: Lacks, NotOffered, or Refused for all other causes.
+func (ch *changes) causeWithoutText(i objectID, d *fieldDiff, k int) Cause {
 	o, t, cause := ch.in.Desired[i], ch.objects.states[i].info, d.causes[k]
 	if cause.Code == Lacks {
 		return Cause{Code: Lacks, Objects: cause.Objects}

@@ -31,7 +31,7 @@ func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 		"a project is not created without an identifier": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/shop", "name=Shop") },
-			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of an existing project`},
+			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write these fields, or the id of an existing project`},
 		},
 		"an incomplete object that does not exist is reported with similar names": {
 			api:      full,
@@ -74,8 +74,8 @@ func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 				"create page/a", "not_possible page/a: the documented operations cannot set access of a page", "create page/b",
 			},
 			findings: []string{
-				"warning cannot-tell: 1 work item not in the state file will be created: the documented operations cannot tell whether the service has it; those that an earlier apply created would be duplicated: restore its state file, or give each work item its identifier or id",
-				"warning cannot-tell: 2 pages not in the state file will be created: the documented operations cannot tell whether the service has them; those that an earlier apply created would be duplicated: restore its state file, or give each page its id",
+				"warning cannot-tell: 1 work item not in the state file will be created: the documented operations cannot find existing ones; objects of an earlier apply are then made twice: restore its state file, or give each work item its identifier or id",
+				"warning cannot-tell: 2 pages not in the state file will be created: the documented operations cannot find existing ones; objects of an earlier apply are then made twice: restore its state file, or give each page its id",
 				notOffered(2),
 			},
 		},

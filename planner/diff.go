@@ -17,7 +17,7 @@ type comparer struct {
 }
 
 // compare compares the three values of one field. compared is false if neither the service nor the state has a value.
-func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
 	if v.Content != nil {
 		return compareContent(v, f)
 	}
@@ -25,36 +25,36 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	if v.Field.Past && !complete {
 		return c, false, false // an imported past field with an unknown name is left out
 	}
-	prior, applied := d.appliedValue(v, f)
+	prior, applied := cm.appliedValue(v, f)
 	asApplied := applied && complete && resource.IsDigest(prior, want)
 	if have, known := v.Field.ObservedIn(f.row); known && f.row != nil {
-		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(d.leftOut(v, f, resolve)) == 0 {
+		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(cm.leftOutReferences(v, f, resolve)) == 0 {
 			return c, true, false
 		}
 		c = change(v, FromManifest)
-		if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) && !d.lostOnlyDeleted(v.Field, f, have) {
+		if applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row) && !cm.lostOnlyDeleted(v.Field, f, have) {
 			c.Origin, c.Conflict = FromDrift, complete && !asApplied
 		}
-		c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
+		c.Before, c.After = cm.displayValues(v, have, want, c.After, resolve)
 		if was, shown := v.Field.TextIn(f.row); shown {
 			c.Was = v.Field.ValueOf(was)
 		}
 		return c, true, true
 	}
-	if asApplied && len(d.leftOut(v, f, resolve)) == 0 {
+	if asApplied && len(cm.leftOutReferences(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {
 		return c, false, false
 	}
-	return d.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
+	return cm.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
 }
 
 // unseenChange returns the change of a field that the service does not show. The value before the change is the last applied value.
-func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
+func (cm *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
 	c := change(v, NotRefreshed)
 	if applied != "" && !strings.HasPrefix(applied, "sha256:") {
-		before := d.refs.nameIDs(v, v.Field.WithoutProperty(applied), resolve)
+		before := cm.refs.nameIDs(v, v.Field.WithoutProperty(applied), resolve)
 		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(applied))
 	}
 	return c
@@ -62,12 +62,12 @@ func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resou
 
 // appliedValue returns the digest of the field's value that was applied last. A value of a custom field does not count if it belongs to
 // another property than the current one.
-func (d *comparer) appliedValue(v *resource.Value, f *objectState) (digest string, applied bool) {
+func (cm *comparer) appliedValue(v *resource.Value, f *objectState) (digest string, applied bool) {
 	if f.prior == nil {
 		return "", false
 	}
 	digest, applied = f.prior.Values[v.Field.Name]
-	if of := v.Field.Definition; of != nil && !v.Field.IsOf(digest, d.objects.states[d.objects.index[of]].id) {
+	if of := v.Field.Definition; of != nil && !v.Field.IsOf(digest, cm.objects.states[cm.objects.index[of]].id) {
 		return "", false
 	}
 	return digest, applied
@@ -75,18 +75,18 @@ func (d *comparer) appliedValue(v *resource.Value, f *objectState) (digest strin
 
 // lostOnlyDeleted reports whether a field lost only references to objects that lists show to be deleted. Then somebody, such as an
 // earlier run, deleted these objects, and nobody changed the field.
-func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
-	gone := lost(f, st.prior.Values[f.Name], have)
+func (cm *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
+	gone := lostReferences(f, st.prior.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
 	}
 	read := false
-	for _, t := range d.objects.namedBy(f) {
-		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
-		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
+	for _, t := range cm.objects.namedBy(f) {
+		within := cm.objects.withinOf(st.parent, &refField{field: f, to: t})
+		if t.parent != nil && within == noObject || !cm.snapshot.isListed(t, within) {
 			return false
 		}
-		l, presence := d.snapshot.list(t, within)
+		l, presence := cm.snapshot.list(t, within)
 		switch {
 		case presence == unsupported:
 		case presence != exists, slices.ContainsFunc(l.rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
@@ -112,8 +112,8 @@ func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	return kinds
 }
 
-// lost returns the references of a field that were applied and are missing now. It returns none if the field changed in another way, too.
-func lost(f *resource.Field, applied, have string) (gone []string) {
+// lostReferences returns the references of a field that were applied and are missing now. It returns none if the field changed in another way, too.
+func lostReferences(f *resource.Field, applied, have string) (gone []string) {
 	was, is := f.WithoutProperty(applied), f.WithoutProperty(have)
 	if was == "" || strings.HasPrefix(was, "sha256:") || is != "" && strings.TrimSuffix(applied, was) != strings.TrimSuffix(have, is) {
 		return nil // the value was not recorded, or belongs to another property
@@ -132,9 +132,9 @@ func lost(f *resource.Field, applied, have string) (gone []string) {
 	return gone
 }
 
-// leftOut returns the references of a field that the service left out when it stored the last value. It returns none if the manifest or
+// leftOutReferences returns the references of a field that the service left out when it stored the last value. It returns none if the manifest or
 // the service has changed since.
-func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
+func (cm *comparer) leftOutReferences(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	if f.prior == nil {
 		return nil
 	}
@@ -170,14 +170,14 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 	return change(v, FromManifest), compared, differs
 }
 
-func (d *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
-	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
-	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // the values of an undo are IDs that nobody wrote
-		now := d.refs.nameIDs(v, v.Field.WithoutProperty(want), resolve)
+func (cm *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
+	before := cm.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
+	if cm.in.Deletes != nil && v.Field.IsRef() && want != "" { // the values of an undo are IDs that nobody wrote
+		now := cm.refs.nameIDs(v, v.Field.WithoutProperty(want), resolve)
 		after = &now
 	}
 	if v.Field.Rich() {
-		have, want = d.refs.nameLinks(v, have, want)
+		have, want = cm.refs.nameLinks(v, have, want)
 		old, now := resource.ReadableTexts(have, want)
 		old, now = strings.ReplaceAll(old, standsForAddress, resource.AddressScheme), strings.ReplaceAll(now, standsForAddress,
 			resource.AddressScheme)
@@ -212,23 +212,23 @@ type lateTexts struct {
 	targets []objectID // the objects that are created
 }
 
-func (l *lateTexts) add(v *resource.Value, c Change, targets []objectID) {
-	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
+func (lt *lateTexts) add(v *resource.Value, c Change, targets []objectID) {
+	lt.values, lt.changes, lt.targets = append(lt.values, v), append(lt.changes, c), append(lt.targets, targets...)
 }
 
 // alwaysSend adds a value that does not change, if the service wants its field in every update.
-func (d *fieldDiff) alwaysSend(v *resource.Value) {
+func (fd *fieldDiff) alwaysSend(v *resource.Value) {
 	if v != nil && v.Field.AlwaysSend {
-		d.alwaysSent = append(d.alwaysSent, v)
+		fd.alwaysSent = append(fd.alwaysSent, v)
 	}
 }
 
 // splitCustomFields moves the values and changes of custom fields out of the difference, and returns them.
-func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
-	all := *d
-	d.send, d.changes = nil, nil
+func (fd *fieldDiff) splitCustomFields() (custom fieldDiff) {
+	all := *fd
+	fd.send, fd.changes = nil, nil
 	for i, v := range all.send {
-		to := d
+		to := fd
 		if resource.IsCustom(v) {
 			to = &custom
 		}
@@ -238,17 +238,17 @@ func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
 }
 
 // block adds a change that cannot be made, with its cause. The position is set only for a reference.
-func (d *fieldDiff) block(c Change, cause Cause, at diag.Position) {
-	if d.position.IsZero() {
-		d.position = at
+func (fd *fieldDiff) block(c Change, cause Cause, at diag.Position) {
+	if fd.position.IsZero() {
+		fd.position = at
 	}
-	d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
+	fd.unappliable, fd.causes = append(fd.unappliable, c), append(fd.causes, cause)
 }
 
-// words returns the causes of the changes that cannot be made as one sentence.
-func (d *fieldDiff) words(t *kindInfo) string {
+// causesText returns the causes of the changes that cannot be made as one sentence.
+func (fd *fieldDiff) causesText(t *kindInfo) string {
 	var parts, invited []string
-	sorted := slices.SortedFunc(slices.Values(d.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
+	sorted := slices.SortedFunc(slices.Values(fd.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
 	for _, cause := range slices.Compact(sorted) {
 		which := ""
 		switch cause.Code {
@@ -263,8 +263,8 @@ func (d *fieldDiff) words(t *kindInfo) string {
 			continue
 		}
 		var fields []string
-		for i, c := range d.unappliable {
-			if d.causes[i] == cause {
+		for i, c := range fd.unappliable {
+			if fd.causes[i] == cause {
 				fields = append(fields, c.Path)
 			}
 		}

@@ -23,7 +23,7 @@ func readDisplayNames(s *comparer, decisions *decisions) {
 		}
 		if c.Origin == FromDrift { // the lists may show that it is no drift, see lostOnlyDeleted
 			have, _ := n.value.Field.ObservedIn(f.row)
-			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
+			for _, id := range lostReferences(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
 				for _, t := range s.objects.namedBy(n.value.Field) {
 					shown = append(shown, shownID{t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id})
 				}

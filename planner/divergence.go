@@ -42,10 +42,10 @@ func findDivergences(differ *comparer, decisions *decisions) *divergences {
 			case o.Ignores(v.Field), v.Implied, v.Content != nil:
 			case f.info.viaMembership(v.Field):
 				if d := decisions.drifted[v]; d != nil {
-					s.membership(i, d)
+					s.addMembershipDivergence(i, d)
 				}
 			case !v.Field.Virtual && !v.Field.ArchiveFlag:
-				s.field(i, v)
+				s.addFieldDivergence(i, v)
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func findDivergences(differ *comparer, decisions *decisions) *divergences {
 	return s
 }
 
-// field adds a divergence if the service shows another value of a field than the last apply and the manifest.
-func (di *divergences) field(i objectID, v *resource.Value) {
+// addFieldDivergence adds a divergence if the service shows another value of a field than the last apply and the manifest.
+func (di *divergences) addFieldDivergence(i objectID, v *resource.Value) {
 	o, f := di.in.Desired[i], &di.objects.states[i]
 	resolve := di.refs.idResolver(i)
 	c, _, differs := di.differ.compare(v, f, resolve)
@@ -68,11 +68,11 @@ func (di *divergences) field(i objectID, v *resource.Value) {
 	if f.prior == nil || len(f.prior.Values) == 0 {
 		d.Unknown = true
 	} else {
-		if !f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
+		if !f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row) {
 			return // only the manifest changed the field
 		}
 		if !complete && v.Field.IsRef() { // a named object was deleted, so that the manifest's value did not change
-			want, complete = v.Desired(di.formerly(resolve))
+			want, complete = v.Desired(di.withRecordedIDs(resolve))
 		}
 		d.Conflict = !complete || !resource.IsDigest(f.prior.Values[v.Field.Name], want)
 	}
@@ -85,8 +85,8 @@ func (di *divergences) field(i objectID, v *resource.Value) {
 	di.add(i, d, ids)
 }
 
-// formerly returns a resolver that resolves an object that no longer exists to its ID in the state.
-func (di *divergences) formerly(resolve resource.IDResolver) resource.IDResolver {
+// withRecordedIDs returns a resolver that resolves an object that no longer exists to its ID in the state.
+func (di *divergences) withRecordedIDs(resolve resource.IDResolver) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		id, ok := resolve(field, r)
 		if !ok && r.Target != nil {
@@ -128,14 +128,14 @@ func (di *divergences) add(i objectID, d Divergence, ids []string) {
 	di.list = append(di.list, d)
 }
 
-// membership adds a divergence for an object that people moved to other containers.
-func (di *divergences) membership(i objectID, d *fieldDrift) {
+// addMembershipDivergence adds a divergence for an object that people moved to other containers.
+func (di *divergences) addMembershipDivergence(i objectID, d *fieldDrift) {
 	v, f := d.by.value, &di.objects.states[i]
 	t := f.info.ref(v.Field)
 	var now []string
 	if v.Field.Type == resource.Ref {
 		known := false
-		if now, known = di.containers(i, t); !known {
+		if now, known = di.containerIDs(i, t); !known {
 			return
 		}
 	}
@@ -151,8 +151,8 @@ func (di *divergences) membership(i objectID, d *fieldDrift) {
 	di.add(i, Divergence{Object: di.in.Desired[i], Value: v, Row: f.row, Change: c, Conflict: d.conflict, Unknown: len(di.in.Prior) == 0}, now)
 }
 
-// containers returns the IDs of the containers of a membership that an object is in. ok is false if the containers were not read.
-func (di *divergences) containers(i objectID, t *refField) (ids []string, ok bool) {
+// containerIDs returns the IDs of the containers of a membership that an object is in. ok is false if the containers were not read.
+func (di *divergences) containerIDs(i objectID, t *refField) (ids []string, ok bool) {
 	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
 		if c.list.has(di.objects.states[i].id) {
@@ -181,7 +181,7 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 			texts = append(texts, o.Text(n))
 		}
 		texts = append(texts, o.Key)
-	case t.to.list != nil && (!t.to.kind.Numbered() || di.snapshot.listed(t.to, within)):
+	case t.to.list != nil && (!t.to.kind.Numbered() || di.snapshot.isListed(t.to, within)):
 		l, _ := di.snapshot.list(t.to, within)
 		if l == nil {
 			return id

@@ -195,7 +195,7 @@ func TestADeletedObjectIsNotCreatedAgainIfDriftIsKept(t *testing.T) {
 				project(w).put("work_item/web/pay", "name=Pay").put("comment/web/pay/c", "text=Hello").put("work_item/web/new", "name=New")
 			},
 			steps:    []string{"create work_item/web/new"},
-			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
+			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest", "not compared: 1 work item: deleted on the service, and left so"},
 		},
 		"a deleted comment is not created again": {
 			api: full, options: keep,
@@ -204,7 +204,7 @@ func TestADeletedObjectIsNotCreatedAgainIfDriftIsKept(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay").put("comment/web/pay/c", "text=Hello")
 			},
-			findings: []string{"warning deleted: comment/web/pay/c was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 comment: deleted on the service, and left so"},
+			findings: []string{"warning deleted: comment/web/pay/c was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest", "not compared: 1 comment: deleted on the service, and left so"},
 		},
 		"the children of a deleted item stay without their parent": {
 			api: full, options: keep,
@@ -215,7 +215,7 @@ func TestADeletedObjectIsNotCreatedAgainIfDriftIsKept(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cart", "name=Cart", "parent=@work_item/web/pay")
 			},
-			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
+			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest", "not compared: 1 work item: deleted on the service, and left so"},
 		},
 		"a deleted label is created again, because items need it": {
 			api: full, options: keep,
@@ -231,7 +231,7 @@ func TestADeletedObjectIsNotCreatedAgainIfDriftIsKept(t *testing.T) {
 				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cart", "name=Cart")
 			},
 			findings: []string{"warning deleted: 2 work items were deleted on the service since the last apply, and stay so, as on_drift keep says: work_item/web/pay, work_item/web/cart; " +
-				"planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 2 work items: deleted on the service, and left so"},
+				"planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest", "not compared: 2 work items: deleted on the service, and left so"},
 		},
 	})
 }

@@ -25,33 +25,33 @@ type search struct {
 // finders returns the functions that look for an object, in the order of their use. The first one that decides ends the search.
 func finders() []func(*search) binding {
 	return []func(*search) binding{
-		(*search).byID, (*search).byUnlistedID, (*search).byIdentifier, (*search).withoutID, (*search).byNumber, (*search).byMark,
-		(*search).byName, (*search).byArchive, (*search).byUnownedMark, (*search).absent,
+		(*search).byID, (*search).byUnlistedID, (*search).byIdentifier, (*search).dropID, (*search).byNumber, (*search).byMark,
+		(*search).byName, (*search).byArchive, (*search).byUnownedMark, (*search).bindAbsent,
 	}
 }
 
-func (s *search) fail(code, summary, hint string) binding {
-	s.diags.report(s.o, code, summary, hint)
+func (se *search) fail(code, summary, hint string) binding {
+	se.diags.report(se.o, code, summary, hint)
 	return binding{presence: invalid}
 }
 
 // byID finds an object by its ID in the manifest, or else in the state.
-func (s *search) byID() binding {
-	o, f, t := s.o, s.f, s.f.info
-	if s.was == "" {
+func (se *search) byID() binding {
+	o, f, t := se.o, se.f, se.f.info
+	if se.was == "" {
 		return binding{}
 	}
-	f.id, f.identifier = s.was, o.Identifier
+	f.id, f.identifier = se.was, o.Identifier
 	if f.prior != nil && (o.ID == "" || o.Identifier == "") {
 		f.identifier = cmp.Or(f.prior.Identifier, o.Identifier)
 	}
-	if s.objects.skipsRefresh(f) || !s.objects.mustRead(o, f) && !s.snapshot.listed(t, f.parent) {
+	if se.objects.skipsRefresh(f) || !se.objects.mustRead(o, f) && !se.snapshot.isListed(t, f.parent) {
 		return binding{presence: exists} // the record of the state is enough, or nothing is compared
 	}
-	if one, _ := f.readOperation(); t.list == nil || one != nil && !s.snapshot.prefersList(t, f.parent) {
-		return s.readByID()
+	if one, _ := f.readOperation(); t.list == nil || one != nil && !se.snapshot.prefersList(t, f.parent) {
+		return se.readByID()
 	}
-	l, st := s.snapshot.list(t, f.parent)
+	l, st := se.snapshot.list(t, f.parent)
 	if st != exists {
 		return binding{presence: st, why: l.why}
 	}
@@ -61,17 +61,17 @@ func (s *search) byID() binding {
 	if t.get == nil || f.isAway(o) {
 		return binding{}
 	}
-	return s.readByID() // a list that changes while its pages are read may miss an object
+	return se.readByID() // a list that changes while its pages are read may miss an object
 }
 
 // readByID reads one object, if the API has an operation for that.
-func (s *search) readByID() binding {
-	f := s.f
+func (se *search) readByID() binding {
+	f := se.f
 	op, id := f.readOperation()
 	if op == nil {
 		return binding{presence: exists} // the API cannot read it again
 	}
-	a := s.service.ask(s.snapshot.readOne(f, op, id))
+	a := se.service.ask(se.snapshot.readOne(f, op, id))
 	switch {
 	case a.Unsupported:
 		return binding{presence: unsupported}
@@ -80,19 +80,19 @@ func (s *search) readByID() binding {
 	case a.Rows[0].ID() == f.id:
 		return binding{presence: exists, row: a.Rows[0]}
 	}
-	return s.checkOther(id, a.Rows[0])
+	return se.checkOther(id, a.Rows[0])
 }
 
 // byUnlistedID finds an object with a known ID that no list shows, because it may be archived or a draft. If the manifest gives the ID and
 // the service does not show it, the search ends, unless the manifest is an export and a name can identify the object.
-func (s *search) byUnlistedID() binding {
-	o, f := s.o, s.f
+func (se *search) byUnlistedID() binding {
+	o, f := se.o, se.f
 	away := f.isAway(o)
-	if s.was == "" {
+	if se.was == "" {
 		return binding{}
 	}
-	if f.info.findsExternalIDs() && f.prior != nil && (!away || s.in.RefreshAll) {
-		if b := s.unlisted(f.prior.Address, f.prior.ID); b.presence != unbound {
+	if f.info.findsExternalIDs() && f.prior != nil && (!away || se.in.RefreshAll) {
+		if b := se.findUnlisted(f.prior.Address, f.prior.ID); b.presence != unbound {
 			return b
 		}
 	}
@@ -102,29 +102,29 @@ func (s *search) byUnlistedID() binding {
 	if o.ID == "" {
 		return binding{}
 	}
-	if b := s.byArchive(); b.presence != unbound || o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered() {
+	if b := se.byArchive(); b.presence != unbound || o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered() {
 		return b
 	}
 	return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " with the ID " + o.ID + ": it was deleted or archived, or the id is wrong"}
 }
 
-// unlisted looks for an object by the mark of an address, also if it is archived or a draft. id is the ID that the object must have;
+// findUnlisted looks for an object by the mark of an address, also if it is archived or a draft. id is the ID that the object must have;
 // "" = any.
-func (s *search) unlisted(address resource.Address, id string) binding {
-	f := s.f
-	_, want, given := wantsArchived(s.o)
-	a, made := s.snapshot.findUnlisted(f.info, s.snapshot.listPath(f.info, f.parent), address)
+func (se *search) findUnlisted(address resource.Address, id string) binding {
+	f := se.f
+	_, want, given := wantsArchived(se.o)
+	a, made := se.snapshot.findUnlisted(f.info, se.snapshot.listPath(f.info, f.parent), address)
 	switch {
 	case !made:
 		f.maybeHidden = true
 		return binding{}
 	case a.Several:
-		return binding{presence: notFound, why: "several objects of the service carry the mark of " + string(s.o.Address) + ", and no list shows them"}
+		return binding{presence: notFound, why: "several objects of the service carry the mark of " + string(se.o.Address) + ", and no list shows them"}
 	case len(a.Rows) == 0:
 		return binding{}
 	}
 	row := a.Rows[0]
-	b := binding{presence: exists, row: row, id: row.ID(), identifier: cmp.Or(s.objects.readableID(s.o.Kind, f.parent, row), f.identifier)}
+	b := binding{presence: exists, row: row, id: row.ID(), identifier: cmp.Or(se.objects.readableID(se.o.Kind, f.parent, row), f.identifier)}
 	switch why := row.Hidden(); {
 	case why == archived && given && !want && f.info.archivable: // the run restores it
 	case why != "":
@@ -137,12 +137,12 @@ func (s *search) unlisted(address resource.Address, id string) binding {
 
 // byArchive finds an object in the list of archived objects, by its ID or its mark. A name matches only if the manifest has the field
 // archived.
-func (s *search) byArchive() binding {
-	o, t := s.o, s.f.info
+func (se *search) byArchive() binding {
+	o, t := se.o, se.f.info
 	_, _, given := wantsArchived(o)
 	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
 		for _, a := range AllAddresses(o) {
-			if b := s.unlisted(a, ""); b.presence != unbound {
+			if b := se.findUnlisted(a, ""); b.presence != unbound {
 				return b
 			}
 		}
@@ -150,72 +150,72 @@ func (s *search) byArchive() binding {
 	if t.archived == nil || !t.externalIDs {
 		return binding{}
 	}
-	a := s.service.askAt(t.archived, s.objects.params(s.f.parent))
+	a := se.service.askAt(t.archived, se.objects.params(se.f.parent))
 	for _, row := range a.Rows {
-		if row.ID() == s.was || o.ID == "" && s.in.marks().Has(row, s.in.marks().ID(o.Address)) {
+		if row.ID() == se.was || o.ID == "" && se.in.marks().Has(row, se.in.marks().ID(o.Address)) {
 			return binding{presence: exists, row: row, id: row.ID()}
 		}
 	}
 	if !given || o.ID != "" {
 		return binding{}
 	}
-	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t, nil)
-	return s.adopt(hits, "its "+field)
+	hits, field := (&listing{rows: a.Rows}).rowsWithNaturalKey(o, t, nil)
+	return se.adopt(hits, "its "+field)
 }
 
 // byIdentifier finds an object that the manifest names by its readable identifier.
-func (s *search) byIdentifier() binding {
-	o, f, t := s.o, s.f, s.f.info
+func (se *search) byIdentifier() binding {
+	o, f, t := se.o, se.f, se.f.info
 	if o.Identifier == "" {
 		return binding{}
 	}
-	if t.find != nil && !(t.list != nil && s.hasParentCode() && s.snapshot.prefersList(t, f.parent)) {
-		a := s.service.askOptional(s.snapshot.readOne(f, t.find, o.Identifier))
+	if t.find != nil && !(t.list != nil && se.hasParentCode() && se.snapshot.prefersList(t, f.parent)) {
+		a := se.service.askOptional(se.snapshot.readOne(f, t.find, o.Identifier))
 		if a.Unsupported {
 			return binding{presence: unsupported}
 		}
 		if a.NotFound || len(a.Rows) == 0 {
-			return s.notFound(nil)
+			return se.handleUnknownIdentifier(nil)
 		}
-		if within := a.Rows[0].Text(o.Kind.Parent); within != "" && resource.LowerID(within) != s.objects.states[f.parent].id {
-			return s.fail("elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
+		if within := a.Rows[0].Text(o.Kind.Parent); within != "" && resource.LowerID(within) != se.objects.states[f.parent].id {
+			return se.fail("elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
 		}
-		return s.named(a.Rows[0])
+		return se.bindIdentified(a.Rows[0])
 	}
 	if t.list == nil {
-		return s.fail("no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
+		return se.fail("no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", se.in.namesNeed("give its id"))
 	}
-	l, st := s.snapshot.list(t, f.parent)
+	l, st := se.snapshot.list(t, f.parent)
 	if st != exists {
 		return binding{presence: st, why: l.why}
 	}
-	x := s.snapshot.byIdentifier(l, t, f.parent)
+	x := se.snapshot.byIdentifier(l, t, f.parent)
 	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
-		return s.named(hits[0])
+		return se.bindIdentified(hits[0])
 	}
 	if t.create == nil || o.Kind.Identifier.APIName == "" {
-		return s.notFound(x)
+		return se.handleUnknownIdentifier(x)
 	}
-	return s.identifierUnused(l, x)
+	return se.bindUnused(l, x)
 }
 
 // hasParentCode reports whether the object's identifier begins with its parent's identifier, so that the parent's list may show it.
-func (s *search) hasParentCode() bool {
-	code, _, _ := strings.Cut(s.o.Identifier, "-")
-	return s.f.parent != noObject && strings.EqualFold(code, s.objects.states[s.f.parent].identifier)
+func (se *search) hasParentCode() bool {
+	code, _, _ := strings.Cut(se.o.Identifier, "-")
+	return se.f.parent != noObject && strings.EqualFold(code, se.objects.states[se.f.parent].identifier)
 }
 
-// named binds an object to the row that has the identifier of the manifest, such as WEB-12.
-func (s *search) named(row resource.Row) binding {
-	o, f := s.o, s.f
+// bindIdentified binds an object to the row that has the identifier of the manifest, such as WEB-12.
+func (se *search) bindIdentified(row resource.Row) binding {
+	o, f := se.o, se.f
 	b := binding{presence: exists, row: row, id: row.ID(), identifier: o.Identifier}
-	if f.known() && f.prior.ID != b.id {
-		s.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+b.id+" instead of "+
+	if f.isKnown() && f.prior.ID != b.id {
+		se.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+b.id+" instead of "+
 			f.prior.ID, "")
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
-		return s.checkMark(b)
+		return se.checkMark(b)
 	}
 	return b
 }
@@ -223,52 +223,52 @@ func (s *search) named(row resource.Row) binding {
 // whyNotShown lists the possible reasons why the service does not show a readable identifier.
 const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
-// notFound handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
+// handleUnknownIdentifier handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
 // If the service assigns them, the object may be deleted or hidden.
-func (s *search) notFound(x index) binding {
-	o := s.o
+func (se *search) handleUnknownIdentifier(x index) binding {
+	o := se.o
 	if o.Kind.Numbered() {
 		return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " " + o.Identifier + ": " + whyNotShown}
 	}
 	var all []string
 	for _, rows := range x {
-		all = append(all, s.objects.readableID(o.Kind, s.f.parent, rows[0]))
+		all = append(all, se.objects.readableID(o.Kind, se.f.parent, rows[0]))
 	}
-	return s.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+	return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
-// identifierUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
+// bindUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
 // shows that the object exists under another identifier.
-func (s *search) identifierUnused(l *listing, x index) binding {
-	o, f := s.o, s.f
-	if f.known() && len(l.byID(f.prior.ID)) > 0 {
-		return s.otherIdentifier(s.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
+func (se *search) bindUnused(l *listing, x index) binding {
+	o, f := se.o, se.f
+	if f.isKnown() && len(l.byID(f.prior.ID)) > 0 {
+		return se.otherIdentifier(se.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 	}
-	if hits, field := l.sameNaturalKey(o, f.info, nil); len(hits) > 0 {
-		return s.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
-			"\" with the identifier "+s.objects.readableID(o.Kind, f.parent, hits[0]), "use that identifier, or another "+field)
+	if hits, field := l.rowsWithNaturalKey(o, f.info, nil); len(hits) > 0 {
+		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
+			"\" with the identifier "+se.objects.readableID(o.Kind, f.parent, hits[0]), "use that identifier, or another "+field)
 	}
 	if len(o.Missing()) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
-		return s.notFound(x) // it is misspelt rather than new
+		return se.handleUnknownIdentifier(x) // it is misspelt rather than new
 	}
-	f.vanished = f.known()
+	f.vanished = f.isKnown()
 	f.forgetPrior()
 	f.id, f.identifier = "", ""
-	s.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
+	se.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
 	return binding{presence: absent}
 }
 
-// withoutID drops an ID that the service does not show. The search continues as if the state had no record of the object.
-func (s *search) withoutID() binding {
-	o, f := s.o, s.f
-	if s.was == "" {
+// dropID drops an ID that the service does not show. The search continues as if the state had no record of the object.
+func (se *search) dropID() binding {
+	o, f := se.o, se.f
+	if se.was == "" {
 		return binding{}
 	}
-	if f.info.create == nil && !f.info.recognisable() {
-		return s.fail("not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
+	if f.info.create == nil && !f.info.isRecognisable() {
+		return se.fail("not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
 			"remove it from the manifest, or give the id of another one")
 	}
-	s.past = f.prior
+	se.past = f.prior
 	f.forgetGone()
 	f.id, f.identifier = "", ""
 	return binding{}
@@ -276,73 +276,73 @@ func (s *search) withoutID() binding {
 
 // byNumber ends the search for an object that neither a mark nor a name can identify. If an earlier create has no outcome, its result is
 // looked for by readable number. Otherwise the object counts as absent, if it can be created.
-func (s *search) byNumber() binding {
-	o, f, t := s.o, s.f, s.f.info
+func (se *search) byNumber() binding {
+	o, f, t := se.o, se.f, se.f.info
 	switch {
-	case t.recognisable():
+	case t.isRecognisable():
 		return binding{}
 	case f.wasAnnounced():
-		presence, hits := s.ids.recovery.recoverCreate(f)
+		presence, hits := se.ids.recovery.recoverCreate(f)
 		if presence == exists {
-			return s.adopt(hits, foundByNumber)
+			return se.adopt(hits, foundByNumber)
 		}
 		if presence != absent {
 			return binding{presence: presence}
 		}
 	case t.create != nil:
 		f.undetectable = true
-	case !t.api.Wide() && (f.parent == noObject || s.objects.states[f.parent].info.create == nil):
-		return s.fail("no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), s.in.namesNeed("give its id"))
+	case !t.api.Wide() && (f.parent == noObject || se.objects.states[f.parent].info.create == nil):
+		return se.fail("no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), se.in.namesNeed("give its id"))
 	}
-	return s.absent()
+	return se.bindAbsent()
 }
 
 // byMark finds an object by planform's mark in the list of its kind.
-func (s *search) byMark() (b binding) {
-	o, t := s.o, s.f.info
-	if s.list, b.presence = s.snapshot.list(t, s.f.parent); b.presence != exists {
-		b.why = s.list.why
+func (se *search) byMark() (b binding) {
+	o, t := se.o, se.f.info
+	if se.list, b.presence = se.snapshot.list(t, se.f.parent); b.presence != exists {
+		b.why = se.list.why
 		return b
 	}
 	if !t.externalIDs {
 		return binding{}
 	}
-	hits := s.ids.notOthers(o, s.ids.withMarks(o, s.list.byExternalID(s.in.marks())))
-	if len(hits) == 0 && s.in.takesOver(o) {
-		hits = s.ids.notOthers(o, s.ids.withMarks(o, s.list.byAnyMark(s.in.Workspace)))
+	hits := se.ids.withoutOthersRows(o, se.ids.rowsWithMarks(o, se.list.byExternalID(se.in.marks())))
+	if len(hits) == 0 && se.in.takesOver(o) {
+		hits = se.ids.withoutOthersRows(o, se.ids.rowsWithMarks(o, se.list.byAnyMark(se.in.Workspace)))
 	}
-	if len(hits) > 0 && s.in.Owner == "" && !s.in.takesOver(o) && !s.ids.isRecorded(o) {
-		return s.unknownMark(hits[0])
+	if len(hits) > 0 && se.in.Owner == "" && !se.in.takesOver(o) && !se.ids.isRecorded(o) {
+		return se.reportUnknownMark(hits[0])
 	}
-	return s.adopt(hits, foundByExternalID)
+	return se.adopt(hits, foundByExternalID)
 }
 
 // byName finds an object by its natural key in the list of its kind.
-func (s *search) byName() binding {
-	hits, field := s.ids.sameNaturalKey(s.list, s.o, s.f.info, s.ids.keyIDs(s.o, s.f))
-	return s.adopt(s.ids.notOthers(s.o, hits), "its "+field)
+func (se *search) byName() binding {
+	hits, field := se.ids.rowsWithNaturalKey(se.list, se.o, se.f.info, se.ids.keyIDs(se.o, se.f))
+	return se.adopt(se.ids.withoutOthersRows(se.o, hits), "its "+field)
 }
 
 // byUnownedMark reports an object that a manifest without an owner made under this address, because a create would duplicate it.
-func (s *search) byUnownedMark() binding {
-	if s.f.info.externalIDs && s.o.Kind.AdoptOnRequestOnly && s.in.Owner != "" {
-		if unowned := s.ids.withMarks(s.o, s.list.byExternalID(resource.Marks{Workspace: s.in.Workspace})); len(unowned) > 0 {
-			return s.unknownMark(unowned[0])
+func (se *search) byUnownedMark() binding {
+	if se.f.info.externalIDs && se.o.Kind.AdoptOnRequestOnly && se.in.Owner != "" {
+		if unowned := se.ids.rowsWithMarks(se.o, se.list.byExternalID(resource.Marks{Workspace: se.in.Workspace})); len(unowned) > 0 {
+			return se.reportUnknownMark(unowned[0])
 		}
 	}
 	return binding{}
 }
 
-// unknownMark reports an object that planform made for a manifest without an owner, which may be another manifest.
-func (s *search) unknownMark(row resource.Row) binding {
-	return s.fail("unknown-mark", "planform made "+s.objects.enumerate(s.o.Kind, s.f.parent, []resource.Row{row})+" as "+string(s.o.Address)+
+// reportUnknownMark reports an object that planform made for a manifest without an owner, which may be another manifest.
+func (se *search) reportUnknownMark(row resource.Row) binding {
+	return se.fail("unknown-mark", "planform made "+se.objects.enumerate(se.o.Kind, se.f.parent, []resource.Row{row})+" as "+string(se.o.Address)+
 		", and the state does not know it: another manifest may have it",
-		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
+		"if it is this manifest's, give --take-over; if not, give each manifest an owner (owner: NAME), or use another key")
 }
 
 // adopt binds an object to the row that was recognised. Several rows are an error; without a row, the search goes on.
-func (s *search) adopt(hits []resource.Row, by string) binding {
-	o := s.o
+func (se *search) adopt(hits []resource.Row, by string) binding {
+	o := se.o
 	switch len(hits) {
 	case 0:
 		return binding{}
@@ -354,32 +354,32 @@ func (s *search) adopt(hits []resource.Row, by string) binding {
 	}
 	hint := "give the id of the right one"
 	if by == foundByExternalID {
-		hint = s.ids.keepOne(o.Kind, s.f.parent, hits) + ", or " + hint
+		hint = se.ids.keepOneHint(o.Kind, se.f.parent, hits) + ", or " + hint
 	}
-	return s.fail("ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+
-		s.objects.enumerate(o.Kind, s.f.parent, hits), hint)
+	return se.fail("ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+
+		se.objects.enumerate(o.Kind, se.f.parent, hits), hint)
 }
 
 const createFirst = "create it on the service first, or give the ID of an existing one"
 
-// absent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
-func (s *search) absent() binding {
-	o, f, t := s.o, s.f, s.f.info
+// bindAbsent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
+func (se *search) bindAbsent() binding {
+	o, f, t := se.o, se.f, se.f.info
 	again := f.wasAnnounced()
 	switch {
-	case t.create == nil && s.list != nil:
-		return s.fail("not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
-			cmp.Or(near(o.Name(), o.Kind, s.list), createFirst))
-	case s.was != "" && !again && s.ids.keepsDeletions(o):
-		f.prior, f.keptDeleted = s.past, true
-		return binding{presence: hidden, id: s.was, why: "deleted"}
+	case t.create == nil && se.list != nil:
+		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
+			cmp.Or(similarNames(o.Name(), o.Kind, se.list), createFirst))
+	case se.was != "" && !again && se.ids.keepsDeletions(o):
+		f.prior, f.keptDeleted = se.past, true
+		return binding{presence: hidden, id: se.was, why: "deleted"}
 	}
-	f.vanished, f.unconfirmed = s.was != "", again && s.list != nil
+	f.vanished, f.unconfirmed = se.was != "", again && se.list != nil
 	return binding{presence: absent}
 }
 
 // keepsDeletions reports whether the drift policy keeps the deletion of an object by people. It does so only for a work item, or an object in
 // one. Objects of other kinds, such as labels, are created again, because work items need them.
-func (m *identities) keepsDeletions(o *resource.Object) bool {
-	return o.Ancestor("work_item") != nil && m.in.onDrift(o) == Keep && !m.in.Pull && m.in.Deletes == nil
+func (ie *identities) keepsDeletions(o *resource.Object) bool {
+	return o.Ancestor("work_item") != nil && ie.in.onDrift(o) == Keep && !ie.in.Pull && ie.in.Deletes == nil
 }

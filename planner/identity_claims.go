@@ -36,12 +36,12 @@ func findClaims(r analysis, orphans *orphans) *claims {
 			continue
 		}
 		takes := slices.ContainsFunc(values, func(v resource.Value) bool { return v.Field.Exclusive && !isOff(&v) })
-		for _, has := range c.of(i, values) {
+		for _, has := range c.uniqueValues(i, values) {
 			has.text = f.row.Text("external_id")
 			if has.field != nil {
 				has.text, _ = has.field.ObservedIn(f.row)
 			}
-			next, changes := c.changed(i, has, f.row)
+			next, changes := c.nextClaim(i, has, f.row)
 			takes = takes || changes && next.text != ""
 		}
 		if takes {
@@ -51,8 +51,8 @@ func findClaims(r analysis, orphans *orphans) *claims {
 	return c
 }
 
-// of returns the unique values of an object: its names and its mark.
-func (c *claims) of(i objectID, values []resource.Value) (list []claim) {
+// uniqueValues returns the unique values of an object: its names and its mark.
+func (c *claims) uniqueValues(i objectID, values []resource.Value) (list []claim) {
 	for k := range values {
 		if v := &values[k]; v.Field.Unique {
 			want, _ := v.Desired(nil) // a name has no references
@@ -65,8 +65,8 @@ func (c *claims) of(i objectID, values []resource.Value) (list []claim) {
 	return list
 }
 
-// changed returns the value that an object will have instead of its current one, and whether it changes.
-func (c *claims) changed(i objectID, has claim, row resource.Row) (next claim, changes bool) {
+// nextClaim returns the value that an object will have instead of its current one, and whether it changes.
+func (c *claims) nextClaim(i objectID, has claim, row resource.Row) (next claim, changes bool) {
 	o, f := c.in.Desired[i], &c.objects.states[i]
 	if f.presence != exists || f.info.update == nil {
 		return has, false
@@ -84,17 +84,17 @@ func (c *claims) changed(i objectID, has claim, row resource.Row) (next claim, c
 	return next, next != has
 }
 
-// taken returns the cause why an object cannot take a value, if another object keeps it.
-func (c *claims) taken(i objectID, what claim) Cause {
-	return c.follow(i, what, map[objectID]bool{}).why
+// whyClaimTaken returns the cause why an object cannot take a value, if another object keeps it.
+func (c *claims) whyClaimTaken(i objectID, what claim) Cause {
+	return c.findHolder(i, what, map[objectID]bool{}).why
 }
 
-// follow finds the holder of a claimed value. If the holder changes to a value that a third object has, follow continues with that value.
+// findHolder finds the holder of a claimed value. If the holder changes to a value that a third object has, it continues with that value.
 // waiting has the objects of this chain, to detect an exchange of values.
-func (c *claims) follow(i objectID, what claim, waiting map[objectID]bool) holder {
+func (c *claims) findHolder(i objectID, what claim, waiting map[objectID]bool) holder {
 	f := &c.objects.states[i]
 	nobody := holder{object: noObject}
-	if what.text == "" || !c.snapshot.listed(f.info, f.parent) {
+	if what.text == "" || !c.snapshot.isListed(f.info, f.parent) {
 		return nobody
 	}
 	l, _ := c.snapshot.list(f.info, f.parent)
@@ -111,33 +111,33 @@ func (c *claims) follow(i objectID, what claim, waiting map[objectID]bool) holde
 	}
 	other, owned := c.objects.owners[serviceID{f.info.kind.Name, rows[at].ID()}]
 	if !owned {
-		return c.unwanted(f.info.kind, what, rows[at])
+		return c.unwantedHolder(f.info.kind, what, rows[at])
 	}
 	waiting[i] = true
 	a := string(c.in.Desired[other].Address)
-	next, changes := c.changed(other, what, rows[at])
+	next, changes := c.nextClaim(other, what, rows[at])
 	switch {
 	case !changes:
 		nobody.why = refused(a + " has it, and the service takes it once")
 		return nobody
 	case waiting[other]:
 		nobody.why = Cause{
-			Code: Swapped, Text: "it is exchanged with another one, and the service takes each name once: give one of them a third name first",
+			Code: Swapped, Text: "two objects exchange it, and the service takes each name once: give one of them a third name first",
 		}
 		return nobody
 	}
-	switch why := c.follow(other, next, waiting).why; why.Code {
+	switch why := c.findHolder(other, next, waiting).why; why.Code {
 	case NoCause:
 		return holder{object: other}
 	case Swapped:
 		return holder{object: noObject, why: why}
 	default:
-		return holder{object: noObject, why: why.after(a + " has it until then: ")}
+		return holder{object: noObject, why: why.withPrefix(a + " has it until then: ")}
 	}
 }
 
-// unwanted returns the holder of a value that no object of the manifest has.
-func (c *claims) unwanted(k *resource.Kind, what claim, row resource.Row) holder {
+// unwantedHolder returns the holder of a value that no object of the manifest has.
+func (c *claims) unwantedHolder(k *resource.Kind, what claim, row resource.Row) holder {
 	taken := "the service has another " + k.Noun() + " " + strconv.Quote(what.text) + " (" + row.ID() + ")"
 	if a := c.objects.addressOf(serviceID{k.Name, row.ID()}); a != "" {
 		if l := c.orphans.byAddress[a]; l != nil && l.decision == toDelete {
@@ -151,18 +151,18 @@ func (c *claims) unwanted(k *resource.Kind, what claim, row resource.Row) holder
 	return holder{object: noObject, why: refused(taken + ": give its `id` to use that one, or rename or delete one of them")}
 }
 
-// whyTaken returns the cause why a new object cannot take its names or its mark, if any.
-func (c *claims) whyTaken(i objectID) Cause {
-	for _, what := range c.of(i, c.in.Desired[i].Values) {
-		if why := c.taken(i, what); why.exists() {
+// whyNamesTaken returns the cause why a new object cannot take its names or its mark, if any.
+func (c *claims) whyNamesTaken(i objectID) Cause {
+	for _, what := range c.uniqueValues(i, c.in.Desired[i].Values) {
+		if why := c.whyClaimTaken(i, what); why.exists() {
 			return why
 		}
 	}
 	return Cause{}
 }
 
-// order makes the steps that take a name or a mark wait for the steps that free it.
-func (c *claims) order(list []*Step) {
+// awaitFreedValues makes the steps that take a name or a mark wait for the steps that free it.
+func (c *claims) awaitFreedValues(list []*Step) {
 	takes := func(s *Step, what claim) bool {
 		if what.field == nil {
 			return s.Write != nil && s.Write.SetExternalID
@@ -180,11 +180,11 @@ func (c *claims) order(list []*Step) {
 			continue
 		}
 		i, _ := c.objects.indexOf(s.Address)
-		for _, what := range c.of(i, s.Object.Values) {
+		for _, what := range c.uniqueValues(i, s.Object.Values) {
 			if s.Action != Create && !takes(s, what) {
 				continue
 			}
-			h := c.follow(i, what, map[objectID]bool{})
+			h := c.findHolder(i, what, map[objectID]bool{})
 			if h.orphan != nil && h.orphan.step != nil {
 				s.needs = append(s.needs, h.orphan.step)
 			}

@@ -25,7 +25,7 @@ func match(r analysis) *identities {
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
-			if f := &r.objects.states[level[k]]; f.wasAnnounced() && !f.info.recognisable() {
+			if f := &r.objects.states[level[k]]; f.wasAnnounced() && !f.info.isRecognisable() {
 				byNumber = append(byNumber, level[k])
 			} else {
 				s.identify(level[k])
@@ -68,7 +68,7 @@ func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Obj
 	r := observe(&in, newLoader(ctx, &in, reader))
 	m := match(r)
 	for i, o := range in.Desired {
-		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.decided() {
+		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.isDecided() {
 			rows, decided = l.rows, true
 		}
 	}
@@ -76,23 +76,23 @@ func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Obj
 }
 
 // identify binds one object to its row on the service. It searches only if the parent has a row.
-func (m *identities) identify(i objectID) {
-	o, f := m.in.Desired[i], &m.objects.states[i]
-	if f.binding = m.bindWithParent(o, f); f.presence != unbound {
+func (ie *identities) identify(i objectID) {
+	o, f := ie.in.Desired[i], &ie.objects.states[i]
+	if f.binding = ie.bindWithParent(o, f); f.presence != unbound {
 		return
 	}
-	if o.ID != "" && f.known() && f.prior.ID != o.ID {
+	if o.ID != "" && f.isKnown() && f.prior.ID != o.ID {
 		f.forgetPrior()
 	}
-	if m.hasOtherOrigin(o, f) {
+	if ie.hasOtherOrigin(o, f) {
 		f.presence = invalid
 		return
 	}
-	s := &search{analysis: m.analysis, ids: m, o: o, f: f, was: o.ID}
-	if f.known() {
+	s := &search{analysis: ie.analysis, ids: ie, o: o, f: f, was: o.ID}
+	if f.isKnown() {
 		s.was = f.prior.ID
 	}
-	for _, find := range m.finders {
+	for _, find := range ie.finders {
 		if b := find(s); b.presence != unbound {
 			if b.id == "" {
 				b.id, b.identifier = f.id, f.identifier
@@ -102,34 +102,34 @@ func (m *identities) identify(i objectID) {
 		}
 	}
 	if f.presence == exists {
-		m.objects.setZone(o, f)
+		ie.objects.setZone(o, f)
 		s.checkIdentifier()
 		if f.presence == exists && f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
 			f.presence, f.why = hidden, archived
 		}
-		_, other := m.in.otherOwner(f.row, f.known())
-		f.foreign = other && !m.in.takesOver(o) || m.objects.inForeign(f.info, f.parent, f.row)
+		_, other := ie.in.otherOwner(f.row, f.isKnown())
+		f.foreign = other && !ie.in.takesOver(o) || ie.objects.inForeign(f.info, f.parent, f.row)
 	}
 }
 
 // bindWithParent binds an object without a search, if its kind or its parent decides already.
-func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding {
+func (ie *identities) bindWithParent(o *resource.Object, f *objectState) binding {
 	if o.Kind.Singleton && f.info.list == nil {
 		return binding{presence: unsupported}
 	}
 	if f.parent == noObject {
 		return binding{}
 	}
-	switch p := &m.objects.states[f.parent]; {
-	case !p.presence.decided():
+	switch p := &ie.objects.states[f.parent]; {
+	case !p.presence.isDecided():
 		f.keptDeleted = p.keptDeleted
 		return binding{presence: p.presence, why: p.why}
 	case p.presence == absent:
 		f.forgetPrior()
-		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate { // an export names objects of its workspace by identifier
-			m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
+		if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !ie.in.Desired[f.parent].NoCreate { // an export names objects of its workspace by identifier
+			ie.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
 		}
-		if presence := m.snapshot.kindPresence(f.info); presence != exists {
+		if presence := ie.snapshot.kindPresence(f.info); presence != exists {
 			return binding{presence: presence}
 		}
 		return binding{presence: absent}
@@ -141,14 +141,14 @@ func (m *identities) bindWithParent(o *resource.Object, f *objectState) binding 
 
 // hasOtherOrigin reports an error if an object of an exported manifest has the key of another object of that workspace in the state. It
 // returns false if both have the same name and names identify objects of the kind: then the object replaces the other one.
-func (m *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
+func (ie *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
 		return false
 	}
-	if field, name := telling(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
+	if field, name := distinctiveField(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
 		return false
 	}
-	m.diags.report(o, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+
+	ie.diags.report(o, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+
 		o.Origin.String()+": it is another "+o.Kind.Noun(),
 		"give the new one another key; planform export makes the keys of work items from their numbers")
 	return true
@@ -156,30 +156,30 @@ func (m *identities) hasOtherOrigin(o *resource.Object, f *objectState) bool {
 
 // numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.
 func numbersLater(identifier string) string {
-	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
+	return identifier + " does not exist yet: this run creates its project, and the service numbers the items later"
 }
 
 const byKey = "name the one that is meant by its key"
 
 // recordOwners indexes the objects by their IDs on the service. It reports two objects of the manifest that are bound to one row.
-func (m *identities) recordOwners() {
-	for i := range m.objects.count() {
-		f := &m.objects.states[i]
+func (ie *identities) recordOwners() {
+	for i := range ie.objects.count() {
+		f := &ie.objects.states[i]
 		if f.presence != exists && f.presence != hidden || f.id == "" {
 			continue
 		}
-		o := m.in.Desired[i]
+		o := ie.in.Desired[i]
 		id := serviceID{o.Kind.Name, f.id}
-		first, twice := m.objects.owners[id]
+		first, twice := ie.objects.owners[id]
 		if !twice {
-			m.objects.owners[id] = i
+			ie.objects.owners[id] = i
 			continue
 		}
-		other, how := m.in.Desired[first], ""
+		other, how := ie.in.Desired[first], ""
 		if f.matchedBy != "" {
 			how = ", found by " + f.matchedBy
 		}
-		m.diags.Add(diag.Diagnostic{
+		ie.diags.Add(diag.Diagnostic{
 			Code: "ambiguous-match", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + how,
 			Hint:    "remove one of them from the manifest, or give each its own id",

@@ -8,8 +8,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// near returns a hint with names in a list that are similar to a text.
-func near(text string, k *resource.Kind, l *listing) string {
+// similarNames returns a hint with names in a list that are similar to a text.
+func similarNames(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
 		all = append(all, k.DisplayTexts(row)...)
@@ -17,17 +17,17 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-// withMarks returns the rows that bear the mark of an object, or else a former mark of the object.
-func (m *identities) withMarks(o *resource.Object, by index) (hits []resource.Row) {
+// rowsWithMarks returns the rows that bear the mark of an object, or else a former mark of the object.
+func (ie *identities) rowsWithMarks(o *resource.Object, by index) (hits []resource.Row) {
 	if len(by) == 0 {
 		return nil
 	}
 	all := AllAddresses(o)
-	if hits = by[m.in.marks().ID(all[0])]; len(hits) > 0 {
+	if hits = by[ie.in.marks().ID(all[0])]; len(hits) > 0 {
 		return hits
 	}
 	for _, a := range all[1:] {
-		hits = append(hits, by[m.in.marks().ID(a)]...)
+		hits = append(hits, by[ie.in.marks().ID(a)]...)
 	}
 	if len(hits) == 0 {
 		hits = by[o.Key] // see listing.byAnyMark
@@ -35,80 +35,80 @@ func (m *identities) withMarks(o *resource.Object, by index) (hits []resource.Ro
 	return hits
 }
 
-// marked returns the rows that bear a mark. It uses the list of the object's kind if that was read already.
-func (m *identities) marked(f *objectState, mark string) []resource.Row {
-	if m.snapshot.listed(f.info, f.parent) {
-		l, _ := m.snapshot.list(f.info, f.parent)
-		return l.byExternalID(m.in.marks())[mark]
+// rowsWithMark returns the rows that bear a mark. It uses the list of the object's kind if that was read already.
+func (ie *identities) rowsWithMark(f *objectState, mark string) []resource.Row {
+	if ie.snapshot.isListed(f.info, f.parent) {
+		l, _ := ie.snapshot.list(f.info, f.parent)
+		return l.byExternalID(ie.in.marks())[mark]
 	}
-	return m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: mark, Owner: m.in.Owner}).Rows
+	return ie.service.ask(Read{Operation: f.info.list, Path: ie.snapshot.listPath(f.info, f.parent), ExternalID: mark, Owner: ie.in.Owner}).Rows
 }
 
 // isRecorded reports whether the state has a record of an object, or could lack it.
-func (m *identities) isRecorded(o *resource.Object) bool {
-	return !m.in.Knowing || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
-		_, recorded := m.in.Prior[a]
+func (ie *identities) isRecorded(o *resource.Object) bool {
+	return !ie.in.StateIsComplete || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
+		_, recorded := ie.in.Prior[a]
 		return recorded
 	})
 }
 
-// notOthers returns the rows that the state does not have as another object of the manifest. In a manifest from another workspace, an object
+// withoutOthersRows returns the rows that the state does not have as another object of the manifest. In a manifest from another workspace, an object
 // may have the key or the name that another object had there before.
-func (m *identities) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
+func (ie *identities) withoutOthersRows(o *resource.Object, hits []resource.Row) []resource.Row {
 	if o.Origin == nil {
 		return hits
 	}
 	return slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-		return slices.ContainsFunc(m.objects.addressesOf(serviceID{o.Kind.Name, row.ID()}), func(a resource.Address) bool {
-			_, wanted := m.objects.indexOf(a)
+		return slices.ContainsFunc(ie.objects.addressesOf(serviceID{o.Kind.Name, row.ID()}), func(a resource.Address) bool {
+			_, wanted := ie.objects.indexOf(a)
 			return wanted && a != o.Address
 		})
 	})
 }
 
-// sameNaturalKey returns the rows with the natural key of an object, without those that bear the mark of another object of the manifest. A
+// rowsWithNaturalKey returns the rows with the natural key of an object, without those that bear the mark of another object of the manifest. A
 // name that several objects of the manifest share identifies none.
-func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
-	hits, field = l.sameNaturalKey(o, t, id)
+func (ie *identities) rowsWithNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+	hits, field = l.rowsWithNaturalKey(o, t, id)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if o.Kind.AdoptOnRequestOnly && !m.in.takesOver(o) { // different owners may have objects of the same name
+	if o.Kind.AdoptOnRequestOnly && !ie.in.takesOver(o) { // different owners may have objects of the same name
 		hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 			owner, marked := row.Owner()
-			return marked && owner != m.in.Owner
+			return marked && owner != ie.in.Owner
 		})
 	}
-	if m.hasSharedName(o) {
+	if ie.hasSharedName(o) {
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		externalID := row.Text("external_id")
-		at, wanted := m.ownersByExternalID()[externalID]
-		return wanted && m.in.marks().Has(row, externalID) && m.in.Desired[at] != o
+		at, wanted := ie.ownersByExternalID()[externalID]
+		return wanted && ie.in.marks().Has(row, externalID) && ie.in.Desired[at] != o
 	})
 	return hits, field
 }
 
 // keyIDs resolves the references in the natural key of an object to IDs. A reference to an object that the service does not have yet stays
 // unresolved.
-func (m *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResolver {
+func (ie *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResolver {
 	ids := map[*resource.Field]string{}
 	for _, field := range o.Kind.NaturalFields() {
 		v, given := o.Value(field.Name)
 		if !field.IsRef() || !given || len(v.Refs) == 0 {
 			continue
 		}
-		r, to := &v.Refs[0], m.objects.kind(field.Ref)
-		within := m.objects.ancestor(f.parent, to.namedWithin)
+		r, to := &v.Refs[0], ie.objects.kind(field.Ref)
+		within := ie.objects.ancestor(f.parent, to.namedWithin)
 		switch {
 		case r.Target != nil:
-			ids[field] = m.objects.states[m.objects.index[r.Target]].id
+			ids[field] = ie.objects.states[ie.objects.index[r.Target]].id
 		case r.ID != "":
 			ids[field] = r.ID
 		default:
-			_, st := m.snapshot.list(to, within)
-			if named := m.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
+			_, st := ie.snapshot.list(to, within)
+			if named := ie.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
 				ids[field] = named[0]
 			}
 		}
@@ -117,30 +117,30 @@ func (m *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResol
 }
 
 // ownersByExternalID returns the objects of the manifest by their marks.
-func (m *identities) ownersByExternalID() map[string]objectID {
-	if m.byExternalID == nil {
-		m.byExternalID = map[string]objectID{}
-		for i, o := range m.objects.all() {
-			if m.objects.states[i].info.externalIDs {
-				m.byExternalID[m.in.marks().ID(o.Address)] = i
+func (ie *identities) ownersByExternalID() map[string]objectID {
+	if ie.byExternalID == nil {
+		ie.byExternalID = map[string]objectID{}
+		for i, o := range ie.objects.all() {
+			if ie.objects.states[i].info.externalIDs {
+				ie.byExternalID[ie.in.marks().ID(o.Address)] = i
 			}
 		}
 	}
-	return m.byExternalID
+	return ie.byExternalID
 }
 
 // hasSharedName reports whether another object in the same parent has the same natural key. Only a manifest from another workspace, where
 // objects have IDs, can have two such objects.
-func (m *identities) hasSharedName(o *resource.Object) bool {
-	if m.names == nil {
-		m.names = map[naturalKey]int{}
-		for _, o := range m.in.Desired {
-			for _, key := range m.naturalKeys(o) {
-				m.names[key]++
+func (ie *identities) hasSharedName(o *resource.Object) bool {
+	if ie.names == nil {
+		ie.names = map[naturalKey]int{}
+		for _, o := range ie.in.Desired {
+			for _, key := range ie.naturalKeys(o) {
+				ie.names[key]++
 			}
 		}
 	}
-	return slices.ContainsFunc(m.naturalKeys(o), func(key naturalKey) bool { return m.names[key] > 1 })
+	return slices.ContainsFunc(ie.naturalKeys(o), func(key naturalKey) bool { return ie.names[key] > 1 })
 }
 
 // naturalKey identifies an object without ID and identifier.
@@ -151,8 +151,8 @@ type naturalKey struct {
 	text   string
 }
 
-func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
-	if t := m.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
+func (ie *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
+	if t := ie.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
 		for _, f := range t.naturalKey {
 			if text := o.Text(f.Name); text != "" {
 				keys = append(keys, naturalKey{o.Kind, o.Parent, f, text})
@@ -162,10 +162,10 @@ func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	return keys
 }
 
-// keepOne returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
-func (m *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.Row) string {
+// keepOneHint returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
+func (ie *identities) keepOneHint(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
-		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {
+		if _, owned := ie.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0
 		}
 		return 1
@@ -178,6 +178,6 @@ func (m *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.
 		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
-	return "keep " + m.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " +
-		m.objects.enumerate(k, parent, others)
+	return "keep " + ie.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " +
+		ie.objects.enumerate(k, parent, others)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/planform/planform/internal/plane/resource"
 )
 
-// Moved returns the new address of a record after an object moved to another address, and reports whether it changed. The addresses of the
+// MovedAddress returns the new address of a record after an object moved to another address, and reports whether it changed. The addresses of the
 // object itself, its memberships and its contents change.
-func Moved(a, from, to resource.Address) (resource.Address, bool) {
+func MovedAddress(a, from, to resource.Address) (resource.Address, bool) {
 	if a == from {
 		return to, true
 	}
@@ -42,7 +42,7 @@ func relocate(prior Prior, origin map[resource.Address]resource.Address, k *reso
 		at := ancestorOfKind(address, k)
 		if now, ok := to[at]; ok {
 			was := cmp.Or(before[address], address)
-			address, _ = Moved(address, at, now)
+			address, _ = MovedAddress(address, at, now)
 			origin[address], r.Address = was, address
 		}
 		moved[address] = r
@@ -67,8 +67,8 @@ func byRank() []*resource.Kind {
 		func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
 }
 
-// renamed reports whether an object has another key.
-func renamed(was, now resource.Address) bool {
+// isRenamed reports whether an object has another key.
+func isRenamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
 
@@ -245,9 +245,9 @@ func (rn *renames) identified(o *resource.Object) resource.Address {
 	return ""
 }
 
-// telling returns the field that identifies an object without its ID and key, with the digest of its value: a name, or for kinds without
+// distinctiveField returns the field that identifies an object without its ID and key, with the digest of its value: a name, or for kinds without
 // names the text.
-func telling(o *resource.Object) (field, value string) {
+func distinctiveField(o *resource.Object) (field, value string) {
 	for i := range o.Values {
 		v := &o.Values[i]
 		if v.Field.IsRef() || !slices.Contains(o.Kind.NaturalKey, v.Field.Name) && (len(o.Kind.NaturalKey) > 0 || !v.Field.Rich()) {

@@ -44,9 +44,9 @@ func notOffered(n int) string {
 // keptForOthers is the notice about orphans that stay for what others did.
 func keptForOthers(n int) string {
 	if n == 1 {
-		return "warning kept-for-others: 1 object no longer in the manifest is not deleted, since others changed it, use it or have something in it; --delete-changed deletes it all the same"
+		return "warning kept-for-others: 1 object no longer in the manifest is not deleted, since others changed it, use it or have something in it; --delete-changed deletes it"
 	}
-	return fmt.Sprintf("warning kept-for-others: %d objects no longer in the manifest are not deleted, since others changed them, use them or have something in them; --delete-changed deletes them all the same", n)
+	return fmt.Sprintf("warning kept-for-others: %d objects no longer in the manifest are not deleted, since others changed them, use them or have something in them; --delete-changed deletes them", n)
 }
 
 func checkRules(t *testing.T, rules map[string]rule) {
@@ -153,7 +153,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
-			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; if an admin changed it, write identifier: WEB; else change the identifier on the service first, or give a new project a key of its own"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; if an admin changed it, write identifier: WEB; if not, change the service first, or give the new project a key of its own"},
 		},
 		"an identifier of an item that contradicts the state is an error": {
 			api: full,
@@ -180,7 +180,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
 			findings: []string{"error contradiction: the manifest says that work_item/web/pay is WEB-7, but planform created that as work_item/web/shop; " +
-				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
+				"correct or remove the identifier; to use it nevertheless, write id: " + item(7)},
 		},
 		"an identifier is an error if planform created another item under this address": {
 			api: full,
@@ -190,7 +190,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
 			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to planform's mark on the service, but the manifest says WEB-7; " +
-				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
+				"correct or remove the identifier; to use it nevertheless, write id: " + item(7)},
 		},
 		"an archived item is left alone, with everything in it": {
 			api: full,
@@ -274,7 +274,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			api:      full,
 			prior:    []planner.Record{known("project/web", web, "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=OLD", "name=Website") },
-			findings: []string{"error other-identifier: project/web is WEB on the service, not OLD; if an admin changed it, write identifier: WEB; else change the identifier on the service first, or give a new project a key of its own"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not OLD; if an admin changed it, write identifier: WEB; if not, change the service first, or give the new project a key of its own"},
 		},
 		"an id and an identifier that contradict each other are an error": {
 			api:      full,
@@ -468,11 +468,11 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 				w.put("link/web/a/l", "url=https://a.example").put("link/web/b/l", "url=https://a.example").put("work_item/web/c", "name=C", "parent=@work_item/web/b")
 			},
 			steps: []string{
-				"not_possible work_item/web/b: it needs work_item/web/a: " + lost,
-				"not_possible work_item/web/a: " + lost,
-				"not_possible work_item/web/c: it needs work_item/web/a: " + lost,
-				"not_possible link/web/a/l: it belongs to work_item/web/a: " + lost,
-				"not_possible link/web/b/l: it needs work_item/web/a: " + lost,
+				"not_possible work_item/web/b: it needs work_item/web/a: " + lostCreate,
+				"not_possible work_item/web/a: " + lostCreate,
+				"not_possible work_item/web/c: it needs work_item/web/a: " + lostCreate,
+				"not_possible link/web/a/l: it belongs to work_item/web/a: " + lostCreate,
+				"not_possible link/web/b/l: it needs work_item/web/a: " + lostCreate,
 			},
 		},
 		"an unconfirmed update is settled by a look at the service": {
@@ -533,15 +533,15 @@ func cannotSettle(objects string) string {
 		"; add the project's identifier beside its id"
 }
 
-const lost = "an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
+const lostCreate = "an earlier run may have created it: look on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
 
 func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 	t.Parallel()
-	cannotTell := func(n, them, by string) []string {
-		return []string{"warning cannot-tell: " + n + " not in the state file will be created: the documented operations cannot tell whether the service has " + them +
-			"; those that an earlier apply created would be duplicated: restore its state file, or give each " + by}
+	cannotTell := func(n, by string) []string {
+		return []string{"warning cannot-tell: " + n + " not in the state file will be created: the documented operations cannot find existing ones" +
+			"; objects of an earlier apply are then made twice: restore its state file, or give each " + by}
 	}
-	notice := append(cannotTell("2 work items", "them", "work item its identifier or id"), cannotSettle("2 work items"))
+	notice := append(cannotTell("2 work items", "work item its identifier or id"), cannotSettle("2 work items"))
 	items := func(w *wanted) {
 		w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B")
 	}
@@ -563,7 +563,7 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 		"the wider API looks for items even without a state": {api: full, want: items, steps: created},
 		"a plan without a state says that pages may be duplicated": {
 			api: documented, want: func(w *wanted) { w.put("page/handbook", "name=Handbook") }, steps: []string{"create page/handbook"},
-			findings: cannotTell("1 page", "it", "page its id"),
+			findings: cannotTell("1 page", "page its id"),
 		},
 		"links and customer requests are found even without a state": {
 			api: documented,

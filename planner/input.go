@@ -64,10 +64,10 @@ type Input struct {
 	Owner resource.Owner
 	// FormerOwners lists owners under which the state was written before. Objects of the state may still bear their marks.
 	FormerOwners []resource.Owner
-	// Knowing is set if the state has every object that planform made for the owner, because a run has ended with this state.
-	Knowing  bool
-	Prior    Prior
-	Observed Observed
+	// StateIsComplete is set if the state has every object that planform made for the owner, because a run has ended with this state.
+	StateIsComplete bool
+	Prior           Prior
+	Observed        Observed
 	// OtherSources holds manifests that the state names, that still exist and that this run does not read. Their objects are not orphans.
 	OtherSources map[string]bool
 	// Deletes holds the addresses that an undo may delete, whichever manifests have them; nil = this is no undo.
@@ -99,7 +99,7 @@ func (in *Input) otherOwner(row resource.Row, known bool) (owner resource.Owner,
 }
 
 // takesOver reports whether the run takes an object from another owner.
-func (in *Input) takesOver(o *resource.Object) bool { return in.TakeOver && in.Targets.include(o) }
+func (in *Input) takesOver(o *resource.Object) bool { return in.TakeOver && in.Targets.includes(o) }
 
 // marks returns planform's marks on the objects of the manifest's owner.
 func (in *Input) marks() resource.Marks {
@@ -145,7 +145,7 @@ type Intent struct {
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
 	Batch  bool      `json:"batch,omitempty"` // it shares a request of API v2 with other writes
-	// Fields lists the names of the fields that an update sends; none = it may be any. Sent is the [Said] digest of their values;
+	// Fields lists the names of the fields that an update sends; none = it may be any. Sent is the [ContentDigest] digest of their values;
 	// "" = it is not known.
 	Fields []string `json:"fields,omitempty"`
 	Sent   string   `json:"sent,omitempty"`
@@ -167,9 +167,9 @@ type Read struct {
 
 // membersInV1 reports whether the read asks API v2 for the members of a container, and API v1 has such a list too. API v1 is used if
 // API v2 has no such list or does not show it to the credential.
-func (r *Read) membersInV1() bool {
-	_, v1 := resource.MustLookup(r.Operation.Kind).Op(resource.ListMembers, resource.V1)
-	return r.Operation.Verb == resource.ListMembers && r.Operation.V2() && v1
+func (rd *Read) membersInV1() bool {
+	_, v1 := resource.MustLookup(rd.Operation.Kind).Op(resource.ListMembers, resource.V1)
+	return rd.Operation.Verb == resource.ListMembers && rd.Operation.V2() && v1
 }
 
 // readOf returns the read of an operation; ok is false if a path parameter is missing.
@@ -231,10 +231,10 @@ func NewTarget(pattern string) Target {
 	return Target{Pattern: pattern, expr: regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
 }
 
-// include reports whether an object, or an object that it is in or below, is targeted.
-func (ts Targets) include(o *resource.Object) bool {
+// includes reports whether an object, or an object that it is in or below, is targeted.
+func (ts Targets) includes(o *resource.Object) bool {
 	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // seen ends the loop if parents form a cycle, which is reported elsewhere
-		if ts.Mean(o.Address) || o.Parent != nil && ts.include(o.Parent) {
+		if ts.Match(o.Address) || o.Parent != nil && ts.includes(o.Parent) {
 			return true
 		}
 		seen[o] = true
@@ -264,7 +264,7 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	}
 	var meant []*resource.Object
 	for _, o := range desired {
-		if means(o.Address) || targets[0].Contents && targets.include(o) {
+		if means(o.Address) || targets[0].Contents && targets.includes(o) {
 			meant = append(meant, o)
 		}
 	}
@@ -276,7 +276,7 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 		if !used[i] {
 			found.Add(diag.Diagnostic{
 				Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern,
-				Hint: nearTarget(t.Pattern, desired),
+				Hint: similarTargets(t.Pattern, desired),
 			})
 		}
 	}
@@ -312,7 +312,7 @@ func WithNeeded(objects []*resource.Object) (all []*resource.Object) {
 	return all
 }
 
-func nearTarget(pattern string, desired []*resource.Object) string {
+func similarTargets(pattern string, desired []*resource.Object) string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var all []string
 	for _, o := range desired[:min(most, len(desired))] {
@@ -342,20 +342,20 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 // standardInput is the name of a manifest that is read from standard input.
 const standardInput = "-"
 
-// Mean reports whether an address matches a target, or there are no targets.
-func (ts Targets) Mean(a resource.Address) bool {
+// Match reports whether an address matches a target, or there are no targets.
+func (ts Targets) Match(a resource.Address) bool {
 	return len(ts) == 0 || slices.ContainsFunc(ts, func(t Target) bool { return t.expr.MatchString(string(a)) })
 }
 
-func (in *Input) targeted(a resource.Address) bool {
+func (in *Input) isTargeted(a resource.Address) bool {
 	if in.Deletes != nil {
 		return in.Deletes[a]
 	}
-	return in.Targets.Mean(a)
+	return in.Targets.Match(a)
 }
 
-// untargeted returns the reason why an object that is not targeted stays.
-func (in *Input) untargeted() string {
+// whyNotTargeted returns the reason why an object that is not targeted stays.
+func (in *Input) whyNotTargeted() string {
 	if in.Deletes != nil {
 		return "was not created by what is undone"
 	}
@@ -388,9 +388,9 @@ func (in *Input) namesNeed(hint string) string {
 	return hint + ", or use --api auto"
 }
 
-// sourceGone reports whether every manifest of a record is part of this run or was deleted. A record without sources may belong to any
-// manifest, so that sourceGone is false for it, except in an undo.
-func (in *Input) sourceGone(r *Record) bool {
+// isSourceGone reports whether every manifest of a record is part of this run or was deleted. A record without sources may belong to any
+// manifest, so that isSourceGone is false for it, except in an undo.
+func (in *Input) isSourceGone(r *Record) bool {
 	return (len(r.Sources) > 0 || in.Deletes != nil) && in.otherSource(r) == ""
 }
 

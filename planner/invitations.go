@@ -59,8 +59,7 @@ func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
 // have no account yet. Planform cannot tell which, and does not invite them again, because a mail cannot be taken back.
 func notAccepted(email string, accepted bool) Cause {
 	if accepted {
-		return refused(email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
-			"delete that invitation in Plane first")
+		return refused(email + " accepted an invitation and is no member; to invite this person again, delete the invitation in Plane")
 	}
 	return Cause{NotAccepted, email + " is invited to the workspace, and has not accepted yet: apply again then", email}
 }

@@ -90,8 +90,8 @@ func (ki *kindInfo) viaMembership(f *resource.Field) bool {
 	return r != nil && r.membership != nil
 }
 
-// recognisable reports whether an object of the kind can be found on the service without an ID or an identifier.
-func (ki *kindInfo) recognisable() bool {
+// isRecognisable reports whether an object of the kind can be found on the service without an ID or an identifier.
+func (ki *kindInfo) isRecognisable() bool {
 	return ki.list != nil && (ki.externalIDs || len(ki.naturalKey) > 0 || ki.kind.Singleton)
 }
 
@@ -105,9 +105,9 @@ func (ki *kindInfo) hasDefault(name string) bool {
 	return slices.ContainsFunc(ki.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
-// refreshedSingly reports whether a request reads only one object, or only the children of an object that has a parent itself, such as
+// isRefreshedSingly reports whether a request reads only one object, or only the children of an object that has a parent itself, such as
 // the links of a work item.
-func (ki *kindInfo) refreshedSingly() bool {
+func (ki *kindInfo) isRefreshedSingly() bool {
 	if ki.list == nil {
 		return ki.readsOne()
 	}
@@ -137,9 +137,9 @@ func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	return found
 }
 
-// membershipsInside returns the memberships whose members would lose something if their container, of this kind, were deleted. It leaves
+// membershipsLostWith returns the memberships whose members would lose something if their container, of this kind, were deleted. It leaves
 // out memberships of people, relations, and types that a project took from the workspace.
-func (ki *kindInfo) membershipsInside() []*resource.Kind {
+func (ki *kindInfo) membershipsLostWith() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
 		return m.Container != ki.kind.Name || m.Member == m.Container || member.Section == "" ||
@@ -154,9 +154,9 @@ func (ki *kindInfo) relations() []*resource.Kind {
 	})
 }
 
-// membershipsAround returns the memberships by which containers of the workspace refer to objects of the kind, such as the labels of an
+// containerMemberships returns the memberships by which containers of the workspace refer to objects of the kind, such as the labels of an
 // initiative. It returns none for kinds with children, because the children protect such an object already.
-func (ki *kindInfo) membershipsAround() []*resource.Kind {
+func (ki *kindInfo) containerMemberships() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
 		return m.Member != ki.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" ||
@@ -265,9 +265,9 @@ func (in *Input) kindsWithoutV2() map[string]bool {
 }
 
 // needsV1 reports whether the answer to a read of API v2 shows that API v1 must be used instead.
-func (r *Read) needsV1(a Answer) bool {
-	o := r.Operation
-	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && r.membersInV1()
+func (rd *Read) needsV1(a Answer) bool {
+	o := rd.Operation
+	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && rd.membersInV1()
 }
 
 // deletedKinds returns the kinds from which the run may delete objects.

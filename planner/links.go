@@ -19,15 +19,15 @@ type addedLinks struct {
 	targets []objectID
 }
 
-// linkable returns a value with the links that its text can have after the run: to existing pages, and to the objects in created, which the
+// withPossibleLinks returns a value with the links that its text can have after the run: to existing pages, and to the objects in created, which the
 // run creates.
-func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []objectID) {
+func (ch *changes) withPossibleLinks(v *resource.Value) (with *resource.Value, created []objectID) {
 	if len(v.Links) == 0 {
 		return v, nil
 	}
 	var links []resource.Reference
 	for _, r := range v.Links {
-		if r.ID = ch.refs.page(r.Target); r.ID == "" {
+		if r.ID = ch.refs.pageURL(r.Target); r.ID == "" {
 			at, wanted := ch.objects.indexOf(r.Target.Address)
 			if !wanted || ch.objects.states[at].presence != absent || ch.blockers.blocker(at) != noObject || ch.lacksFields(at) {
 				continue
@@ -42,7 +42,7 @@ func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []
 // textAtCreation returns a text as a create sends it: without links to objects that do not exist yet. A later step sends the text with all
 // links, which is added to late.
 func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
-	with, created := ch.linkable(v)
+	with, created := ch.withPossibleLinks(v)
 	t := ch.objects.states[i].info
 	switch {
 	case len(created) == 0:
@@ -77,7 +77,7 @@ func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.
 // page this run does not know.
 func (ch *changes) unknownLink(f *objectState, v *resource.Value) Cause {
 	for _, r := range v.Links {
-		if _, wanted := ch.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && ch.refs.page(r.Target) == "" {
+		if _, wanted := ch.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && ch.refs.pageURL(r.Target) == "" {
 			return refused("its " + v.Field.Name + " links to " + string(r.Target.Address) + ", which is not among the targets, and not in the state")
 		}
 	}
@@ -105,8 +105,8 @@ func (ch *changes) noticeUnlinked() {
 	for _, k := range resource.Kinds() {
 		t := ch.objects.kinds[k]
 		if n := ch.unlinked[t]; n > 0 {
-			ch.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" after creation: the text of "+countOf(n, k)+
-				" names objects that were created later, and stays without links to them", "")
+			ch.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" afterwards: the text of "+countOf(n, k)+
+				" stays without links to objects that were created later", "")
 		}
 	}
 }

@@ -11,17 +11,17 @@ import (
 )
 
 // shown are the texts that the service has, by address. Instead of an ID, a link has the address.
-func (s *fakeService) shown() map[resource.Address]string {
+func (fs *fakeService) shown() map[resource.Address]string {
 	short := []string{"https://plane.example.com/acme/projects/", "/", ` rel="noopener noreferrer"`, "", "<p>", "", "</p>", "", web, "web"}
-	for address, r := range s.in.Prior {
+	for address, r := range fs.in.Prior {
 		if r.ID != "" {
 			short = append(short, r.ID, address.Key())
 		}
 	}
 	texts := map[resource.Address]string{}
-	for address, r := range s.in.Prior {
+	for address, r := range fs.in.Prior {
 		for _, field := range []string{"description_html", "comment_html"} {
-			if text, ok := s.find(r.ID).row[field].(string); ok {
+			if text, ok := fs.find(r.ID).row[field].(string); ok {
 				texts[address] = strings.NewReplacer(short...).Replace(text)
 			}
 		}

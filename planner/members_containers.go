@@ -34,9 +34,9 @@ func (mb *memberships) containersIn(t *refField, within objectID) (all []listedC
 	_, together := t.membership.Op(resource.ListOverview, mb.in.API)
 	switch {
 	case unread > 0 && mb.in.SkipRefresh:
-		return nil, skipsRefresh, false
+		return nil, gapNotRefreshed, false
 	case unread > maxSingleReads && !together && !mb.in.RefreshAll && !mb.in.Contents[t.membership.Name]:
-		return nil, expensive, false
+		return nil, gapExpensive, false
 	}
 	mb.service.load(reads...)
 	for i, row := range l.rows {

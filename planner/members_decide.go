@@ -90,16 +90,16 @@ func (de *decisions) takesBack(e edge) bool {
 }
 
 // position returns the position in the manifest of the first declaration that excludes a member.
-func (s *memberSet) position() (at diag.Position) {
-	for _, e := range s.unwanted {
+func (mt *memberSet) position() (at diag.Position) {
+	for _, e := range mt.unwanted {
 		at = cmp.Or(at, e.by.position())
 	}
 	return at
 }
 
 // leaving returns the members that leave the container.
-func (s *memberSet) leaving() (members []*member) {
-	for _, e := range s.unwanted {
+func (mt *memberSet) leaving() (members []*member) {
+	for _, e := range mt.unwanted {
 		if e.verdict.action == removeEdge {
 			members = append(members, e)
 		}
@@ -164,7 +164,7 @@ func (de *decisions) addShown() {
 // addUnwanted adds an edge to a set if the edge would end, were the member in the container.
 func (de *decisions) addUnwanted(s *memberSet, id string) {
 	w := de.wishOf(s, id)
-	if w.wish == here {
+	if w.wish == wantsHere {
 		return
 	}
 	e := &member{object: noObject, id: id, wish: w.wish, by: w.by}
@@ -186,7 +186,7 @@ func (de *decisions) keepSelf(s *memberSet) {
 	if at < 0 {
 		return
 	}
-	de.diags.at(diag.Warning, s.position(), s.container.Address, "own-user", "the credential's own user stays in "+string(s.container.Address)+
+	de.diags.add(diag.Warning, s.position(), s.container.Address, "own-user", "the credential's own user stays in "+string(s.container.Address)+
 		": planform does not remove it",
 		"add `me` to its "+s.kind.Membership.Field+", or leave it in the web app")
 	s.unwanted = slices.Delete(s.unwanted, at, at+1)
@@ -202,12 +202,12 @@ func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
 	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, s.kind.Membership.Inverse != "" && byInverse.wish == leftToPeople:
 		return fieldWish{wish: leftToPeople}
 	case de.in.Leaves[s.record.at][id]:
-		return fieldWish{wish: takenBack}
-	case byMember.wish == nowhere:
+		return fieldWish{wish: undone}
+	case byMember.wish == wantsNone:
 		return byMember
 	case wanted:
-		return fieldWish{wish: here}
-	case byMember.wish == elsewhere:
+		return fieldWish{wish: wantsHere}
+	case byMember.wish == wantsElsewhere:
 		return byMember
 	}
 	return byContainer
@@ -220,15 +220,15 @@ func (de *decisions) decide(s *memberSet, e *member) {
 		f = de.factsOf(s, e)
 		e.verdict = f.decide()
 	}
-	if e.verdict.drift && (e.wish != here || f.seen == shownOut) { // changeAttribute records drift of an attribute
+	if e.verdict.drift && (e.wish != wantsHere || f.seen == shownOut) { // changeAttribute records drift of an attribute
 		de.noteDrift(de.strictest(e), e.verdict)
 	}
 	switch path := s.kind.Membership.Path(); {
 	case e.verdict.forget:
 		s.forgotten = append(s.forgotten, e.id)
-	case e.wish == here && f.seen == shownOut:
+	case e.wish == wantsHere && f.seen == shownOut:
 		de.absent[e.by.ref], de.absent[e.also.ref] = true, true
-	case e.wish == here && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
+	case e.wish == wantsHere && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
 		de.gaps.add(e.by.object, path, path, s.gap)
 	}
 }
@@ -237,20 +237,20 @@ func (de *decisions) decide(s *memberSet, e *member) {
 func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 	m := s.kind.Membership
 	f := edgeFacts{
-		wish: e.wish, prior: de.standing(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: de.in.Prune,
+		wish: e.wish, prior: de.provenanceOf(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: de.in.Prune,
 		wants: e.attribute,
 	}
 	if on := de.strictest(e).object; on != nil {
 		f.onDrift = de.in.onDrift(on)
 	}
 	switch e.wish { //nolint:exhaustive // the others need no more facts
-	case here:
+	case wantsHere:
 		f.moved = f.seen == shownOut && m.Exclusive && e.id != "" && de.wasMoved(s, e.id)
 		if prior, _ := s.recorded(); m.Attribute != nil {
 			f.shows, f.applied = de.memberships.shownAttribute(s, e), prior.Values[AttributeKey(m.Attribute, e.id)]
 		}
 		return f
-	case nowhere:
+	case wantsNone:
 		in := de.where[edge{kind: s.kind.Name, member: e.id}]
 		f.moved = f.prior == noRecord && de.wasMoved(s, e.id)
 		f.inOther = slices.ContainsFunc(in, func(other Container) bool { return other.ID != s.container.ID })
@@ -260,32 +260,32 @@ func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
 		f.cleared = f.cleared || de.in.Pull // a pull takes over the memberships of the service
 	}
 	container, member := s.container.Address, de.objects.addressOf(serviceID{m.Member, e.id})
-	f.away = de.orphans.declaresOther(m, container, e.id) || de.deleted[serviceID{m.Container, s.container.ID}] ||
-		e.wish != nowhere && e.wish != takenBack && de.deleted[serviceID{m.Member, e.id}]
+	f.leftAlone = de.orphans.declaresOther(m, container, e.id) || de.deleted[serviceID{m.Container, s.container.ID}] ||
+		e.wish != wantsNone && e.wish != undone && de.deleted[serviceID{m.Member, e.id}]
 	byContainer, byMember := m.Inverse != "" || m.On == m.Container, m.Inverse != "" || m.On != m.Container
-	f.dropped = (!byContainer || de.prunable(s.record, container)) && (!byMember || de.prunable(s.record, member))
+	f.dropped = (!byContainer || de.isPrunable(s.record, container)) && (!byMember || de.isPrunable(s.record, member))
 	return f
 }
 
 // sighting returns whether the service shows an edge.
-func (s *memberSet) sighting(e *member) sighting {
-	usable := s.hasList || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
+func (mt *memberSet) sighting(e *member) sighting {
+	usable := mt.hasList || e.wish != wantsHere && (mt.list.state == listed || mt.list.state == noContainer)
 	switch {
-	case usable && s.list.has(e.id):
+	case usable && mt.list.has(e.id):
 		return shownIn
-	case usable, e.wish == here && (e.id == "" || s.container.ID == "") && !s.isIn(e):
+	case usable, e.wish == wantsHere && (e.id == "" || mt.container.ID == "") && !mt.isIn(e):
 		return shownOut
 	}
 	return notRead
 }
 
-// standing returns whether the state has an edge, and who made it.
-func (de *decisions) standing(s *memberSet, e *member) standing {
-	if e.wish != here {
+// provenanceOf returns whether the state has an edge, and who made it.
+func (de *decisions) provenanceOf(s *memberSet, e *member) provenance {
+	if e.wish != wantsHere {
 		if slices.Contains(s.record.arrived, e.id) {
 			return addedBefore
 		}
-		return s.record.record.standing(e.id)
+		return s.record.record.provenanceOf(e.id)
 	}
 	switch {
 	case !s.hasList && !s.isIn(e), s.hasList && de.mayStillMove(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
@@ -296,11 +296,11 @@ func (de *decisions) standing(s *memberSet, e *member) standing {
 	m := s.kind.Membership
 	prior, _ := s.recorded()
 	if prior.has(e.id) || m.Inverse == "" {
-		return prior.standing(e.id)
+		return prior.provenanceOf(e.id)
 	}
 	// The other object of a relation may have declared it.
 	other := de.records.recordOf(resource.MustLookup(m.Inverse), de.objects.addressOf(serviceID{m.Member, e.id}))
-	return other.record.standing(s.container.ID)
+	return other.record.provenanceOf(s.container.ID)
 }
 
 // mayStillMove reports whether a request of an earlier run may still add a member to the container of a record, or remove it.
@@ -329,14 +329,14 @@ func (de *decisions) wasMoved(s *memberSet, id string) bool {
 	})
 }
 
-// prunable reports whether the run may prune memberships that an object, the container or the member, no longer declares. The object must be
+// isPrunable reports whether the run may prune memberships that an object, the container or the member, no longer declares. The object must be
 // targeted, belong to no other owner, and all manifests that had it must be part of the run or deleted.
-func (de *decisions) prunable(r *memberRecord, a resource.Address) bool {
+func (de *decisions) isPrunable(r *memberRecord, a resource.Address) bool {
 	prior, known := de.in.Prior[a]
 	if !known {
 		prior = r.record
 	}
-	return de.in.targeted(a) && de.in.sourceGone(&prior) && !de.orphans.isOthers(a)
+	return de.in.isTargeted(a) && de.in.isSourceGone(&prior) && !de.orphans.belongsToOther(a)
 }
 
 // countOrphaned counts the memberships of the state that pruning would end. It leaves out memberships that end because an object is deleted.
@@ -357,7 +357,7 @@ func (de *decisions) countOrphaned() (n int) {
 			if de.objects.isDeletedOrHidden(de.objects.addressOf(serviceID{r.kind.Membership.Member, id})) {
 				continue
 			}
-			if f := de.factsOf(s, &member{id: id}); de.wishOf(s, id).wish == silent && f.decide().orphaned {
+			if f := de.factsOf(s, &member{id: id}); de.wishOf(s, id).wish == noWish && f.decide().orphaned {
 				n++
 			}
 		}

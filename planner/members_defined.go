@@ -19,21 +19,21 @@ type definedValues struct {
 
 // value returns the attribute that a reference gives to a member, such as a role. For a value that the workspace defines it returns the
 // slug. If the value cannot be resolved, it reports an error and returns the text of the manifest.
-func (de *definedValues) value(n reference, ref *resource.Reference) string {
+func (dv *definedValues) value(n reference, ref *resource.Reference) string {
 	m := n.field.membership.Membership
 	a, text := m.Attribute, ref.Attribute
 	if a == nil || a.Defined == "" || text == "" || a.Known(text) {
 		return text
 	}
-	if value, done := de.of[text]; done {
+	if value, done := dv.of[text]; done {
 		return value
 	}
 	value := text
 	report := func(summary, hint string) {
-		de.diags.at(diag.Error, ref.Position, de.in.Desired[n.by].Address, "unknown-name", summary, hint)
+		dv.diags.add(diag.Error, ref.Position, dv.in.Desired[n.by].Address, "unknown-name", summary, hint)
 	}
-	t, api := de.objects.kind(a.Defined), de.objects.kinds[n.field.membership].api
-	rows, presence := de.definitions(m)
+	t, api := dv.objects.kind(a.Defined), dv.objects.kinds[n.field.membership].api
+	rows, presence := dv.definitions(m)
 	var names resource.Names
 	for _, row := range rows {
 		names.Add(resource.ByIdentifier, row.Text("slug"), row.ID())
@@ -43,14 +43,14 @@ func (de *definedValues) value(n reference, ref *resource.Reference) string {
 	hits := names.Named(text)
 	switch {
 	case presence != exists || api != resource.V2:
-		next := "; to give others, use --api v2 where the service has it"
+		next := ", or use --api v2 where the service has it"
 		switch {
 		case presence == exists:
-			next = ": API v2 does not show the members of " + plural(resource.MustLookup(m.Container)) + " here, and API v1 cannot give others"
-		case de.in.API == resource.V2 || de.in.APIFound:
-			next = ": the service has no API v2 that lists others"
+			next = ": API v2 does not show the members of " + plural(resource.MustLookup(m.Container)) + " here, and API v1 has no others"
+		case dv.in.API == resource.V2 || dv.in.APIFound:
+			next = ": without API v2, the service lists no others"
 		}
-		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is none that every workspace has, and only API v2 knows those that one defines",
+		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is not predefined, and only API v2 reads those that a workspace defines",
 			cmp.Or(diag.DidYouMean(text, a.Values), "choose one of "+strings.Join(a.Values, ", ")+next))
 	case len(hits) == 1:
 		at := slices.IndexFunc(rows, func(row resource.Row) bool { return row.ID() == hits[0] })
@@ -61,7 +61,7 @@ func (de *definedValues) value(n reference, ref *resource.Reference) string {
 		report("the workspace has no "+a.Name+" "+diag.Quote(text)+" for "+plural(resource.MustLookup(m.Container)),
 			chooseDefined(a, rows, text, t.kind.WhereMade))
 	}
-	de.of[text] = value
+	dv.of[text] = value
 	return value
 }
 
@@ -86,8 +86,8 @@ func chooseDefined(a *resource.Attribute, rows []resource.Row, text, orElse stri
 }
 
 // definitions returns the rows that define values of a membership's attribute in the workspace.
-func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, presence) {
-	l, presence := de.snapshot.list(de.objects.kind(m.Attribute.Defined), noObject)
+func (dv *definedValues) definitions(m *resource.Membership) ([]resource.Row, presence) {
+	l, presence := dv.snapshot.list(dv.objects.kind(m.Attribute.Defined), noObject)
 	if presence != exists {
 		return nil, presence
 	}
@@ -98,15 +98,15 @@ func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, pr
 
 // isLess reports whether a value of a membership's attribute is less than another value. Values that the workspace defines are compared by
 // their levels, if these were read. The levels of the lowest and highest built-in values show whether a greater level means more.
-func (de *definedValues) isLess(m *resource.Membership, value, than string) bool {
+func (dv *definedValues) isLess(m *resource.Membership, value, than string) bool {
 	a := m.Attribute
 	switch {
 	case a == nil:
 		return false
-	case a.Defined == "" || a.Known(value) || !de.snapshot.listed(de.objects.kind(a.Defined), noObject):
+	case a.Defined == "" || a.Known(value) || !dv.snapshot.isListed(dv.objects.kind(a.Defined), noObject):
 		return a.IsLess(value, than)
 	}
-	rows, _ := de.definitions(m)
+	rows, _ := dv.definitions(m)
 	levels := map[string]float64{}
 	for _, row := range rows {
 		if level, ok := row["level"].(json.Number); ok {

@@ -15,9 +15,9 @@ type fieldDrift struct {
 }
 
 // isStricter reports whether a policy forbids more than another one.
-func (d OnDrift) isStricter(than OnDrift) bool {
+func (od OnDrift) isStricter(than OnDrift) bool {
 	rank := []OnDrift{Overwrite, Keep, Fail}
-	return slices.Index(rank, d) > max(0, slices.Index(rank, than))
+	return slices.Index(rank, od) > max(0, slices.Index(rank, than))
 }
 
 // strictest returns the declaration whose drift policy applies to an edge. If both objects declare a relation, that is the stricter policy.
@@ -38,8 +38,8 @@ func (de *decisions) noteDrift(by declaration, v verdict) {
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
 
-// keeps reports whether a change that people made to a field's memberships stays.
-func (de *decisions) keeps(v *resource.Value) bool {
+// keepsDrift reports whether a change that people made to a field's memberships stays.
+func (de *decisions) keepsDrift(v *resource.Value) bool {
 	d := de.drifted[v]
 	return d != nil && d.kept
 }

@@ -59,16 +59,16 @@ func withOneMember(t *testing.T, via *resource.Kind, api resource.API) *oneMembe
 }
 
 // objects is the manifest. policy is that of the object whose field declares the membership; with null the field of the member says none.
-func (o *oneMember) objects(null bool, policy ...string) []*resource.Object {
-	o.t.Helper()
-	w, m := want(o.t), o.via.Membership
+func (om *oneMember) objects(null bool, policy ...string) []*resource.Object {
+	om.t.Helper()
+	w, m := want(om.t), om.via.Membership
 	w.put("project/web", "id="+web)
-	for i, a := range []resource.Address{o.container, o.member} {
+	for i, a := range []resource.Address{om.container, om.member} {
 		fields := []string{"id=" + uuid(3, i+1)}
-		if a == o.on {
-			to := "@" + string(o.container)
+		if a == om.on {
+			to := "@" + string(om.container)
 			if m.On == m.Container {
-				to = "@" + string(o.member)
+				to = "@" + string(om.member)
 			}
 			if m.Member == "member" {
 				to = "bob@example.com"

@@ -33,12 +33,12 @@ func (d declaration) position() diag.Position {
 type wish int8
 
 const (
-	silent       wish = iota // the manifest has no wish
-	here                     // the member should be in the container
-	elsewhere                // the member names other containers, or the list that would have the edge is empty
-	nowhere                  // the member's field, which names one container, is null
-	takenBack                // an undo ends the edge
-	leftToPeople             // ignore_changes
+	noWish         wish = iota // the manifest has no wish
+	wantsHere                  // the member should be in the container
+	wantsElsewhere             // the member names other containers, or the list that would have the edge is empty
+	wantsNone                  // the member's field, which names one container, is null
+	undone                     // an undo ends the edge
+	leftToPeople               // ignore_changes
 )
 
 // sighting is whether the service shows an edge.
@@ -50,13 +50,13 @@ const (
 	shownOut
 )
 
-// standing is the state's knowledge of an edge.
-type standing int8
+// provenance is the state's knowledge of an edge.
+type provenance int8
 
 const (
-	noRecord    standing = iota // the state does not have the edge, or an open request may have changed it
-	foundThere                  // somebody else made the edge
-	addedBefore                 // planform made the edge
+	noRecord    provenance = iota // the state does not have the edge, or an open request may have changed it
+	foundThere                    // somebody else made the edge
+	addedBefore                   // planform made the edge
 )
 
 func (r *Record) has(id string) bool {
@@ -64,8 +64,8 @@ func (r *Record) has(id string) bool {
 	return has
 }
 
-// standing returns whether a member record has a member, and who added the member.
-func (r *Record) standing(id string) standing {
+// provenanceOf returns whether a member record has a member, and who added the member.
+func (r *Record) provenanceOf(id string) provenance {
 	switch {
 	case !r.has(id):
 		return noRecord
@@ -79,7 +79,7 @@ func (r *Record) standing(id string) standing {
 type edgeFacts struct {
 	wish      wish
 	seen      sighting
-	prior     standing
+	prior     provenance
 	exclusive bool // a member is in one container at most
 	unlisted  bool // the API has no list of the members
 	moved     bool // people removed the member from the container in which the state, or the undone run, has it
@@ -87,7 +87,7 @@ type edgeFacts struct {
 	cleared   bool // an earlier run left the member in no container, as the manifest wanted
 	dropped   bool // every manifest that may declare the edge was read, and the declaring object is targeted
 	prune     bool
-	away      bool // the edge is left alone: another owner declares it, or the container or member is hidden or deleted
+	leftAlone bool // the edge is left alone: another owner declares it, or the container or member is hidden or deleted
 	onDrift   OnDrift
 
 	wants, shows, applied string // the edge's attribute: wanted, on the service, in the state; "" = none, or not known
@@ -116,41 +116,41 @@ type verdict struct {
 }
 
 // decide decides about an edge like about a field: it compares the manifest, the service, and the last apply.
-func (f *edgeFacts) decide() (v verdict) {
+func (ef *edgeFacts) decide() (v verdict) {
 	switch {
-	case f.away, f.wish == leftToPeople:
+	case ef.leftAlone, ef.wish == leftToPeople:
 		return v
-	case f.wish == here:
-		v = f.decideWanted()
-	case f.seen == shownOut:
-		kept := f.wish == nowhere && f.inOther && f.onDrift == Keep
-		v.forget = f.prior != noRecord && !kept && (f.wish != silent || f.dropped)
+	case ef.wish == wantsHere:
+		v = ef.decideWanted()
+	case ef.seen == shownOut:
+		kept := ef.wish == wantsNone && ef.inOther && ef.onDrift == Keep
+		v.forget = ef.prior != noRecord && !kept && (ef.wish != noWish || ef.dropped)
 	default:
-		v = f.decideUnwanted()
+		v = ef.decideUnwanted()
 	}
-	if v.drift && f.onDrift == Keep {
+	if v.drift && ef.onDrift == Keep {
 		v.action, v.kept = leaveEdge, true
 	}
 	return v
 }
 
-func (f *edgeFacts) decideWanted() (v verdict) {
+func (ef *edgeFacts) decideWanted() (v verdict) {
 	switch {
-	case f.seen == shownOut:
-		v.action, v.conflict = addEdge, f.prior == noRecord && f.moved
-		v.drift = v.conflict || f.prior != noRecord
+	case ef.seen == shownOut:
+		v.action, v.conflict = addEdge, ef.prior == noRecord && ef.moved
+		v.drift = v.conflict || ef.prior != noRecord
 		return v
-	case f.seen == notRead && f.prior == noRecord:
+	case ef.seen == notRead && ef.prior == noRecord:
 		v.action = addEdge
 		return v
 	}
-	v.gap, v.noteFound = f.seen == notRead, f.prior == noRecord
-	switch now := f.shows; {
-	case f.wants == "" || f.wants == now:
+	v.gap, v.noteFound = ef.seen == notRead, ef.prior == noRecord
+	switch now := ef.shows; {
+	case ef.wants == "" || ef.wants == now:
 	case now != "":
-		v.action, v.drift = changeEdge, f.applied != "" && f.applied != now
-		v.conflict = v.drift && f.applied != f.wants
-	case f.applied != "" && f.applied != f.wants:
+		v.action, v.drift = changeEdge, ef.applied != "" && ef.applied != now
+		v.conflict = v.drift && ef.applied != ef.wants
+	case ef.applied != "" && ef.applied != ef.wants:
 		v.action = changeEdge
 	default:
 		v.gap = true
@@ -158,24 +158,24 @@ func (f *edgeFacts) decideWanted() (v verdict) {
 	return v
 }
 
-func (f *edgeFacts) decideUnwanted() (v verdict) {
+func (ef *edgeFacts) decideUnwanted() (v verdict) {
 	leaves := false
-	switch f.wish {
-	case takenBack:
+	switch ef.wish {
+	case undone:
 		leaves = true
-	case nowhere:
-		leaves = f.prior != noRecord || f.seen == shownIn
-		v.drift = f.prior == noRecord && leaves && (f.cleared || f.moved)
-		v.conflict = v.drift && f.moved
-	case elsewhere: // a member of an exclusive membership leaves by being added to another container
-		leaves = !f.exclusive && f.prior != noRecord
-	case silent:
-		v.orphaned = f.dropped && f.prior == addedBefore
-		leaves = f.prune && v.orphaned
-	case here, leftToPeople:
+	case wantsNone:
+		leaves = ef.prior != noRecord || ef.seen == shownIn
+		v.drift = ef.prior == noRecord && leaves && (ef.cleared || ef.moved)
+		v.conflict = v.drift && ef.moved
+	case wantsElsewhere: // a member of an exclusive membership leaves by being added to another container
+		leaves = !ef.exclusive && ef.prior != noRecord
+	case noWish:
+		v.orphaned = ef.dropped && ef.prior == addedBefore
+		leaves = ef.prune && v.orphaned
+	case wantsHere, leftToPeople:
 	}
 	switch {
-	case leaves && (f.seen == shownIn || f.unlisted):
+	case leaves && (ef.seen == shownIn || ef.unlisted):
 		v.action = removeEdge
 	case leaves:
 		v.gap = true

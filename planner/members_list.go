@@ -50,14 +50,14 @@ func newMemberList(kind *resource.Kind, read Read, answer Answer) memberList {
 	return l
 }
 
-func (l *memberList) has(id string) bool { return id != "" && len(l.rows[id]) > 0 }
+func (ml *memberList) has(id string) bool { return id != "" && len(ml.rows[id]) > 0 }
 
-func (l *memberList) ids() []string { return slices.Sorted(maps.Keys(l.rows)) }
+func (ml *memberList) ids() []string { return slices.Sorted(maps.Keys(ml.rows)) }
 
 // ownID returns the ID of the membership of a member, if the list shows it.
-func (l *memberList) ownID(kind *resource.Kind, id string) string {
-	if !l.has(id) {
+func (ml *memberList) ownID(kind *resource.Kind, id string) string {
+	if !ml.has(id) {
 		return ""
 	}
-	return kind.Membership.OwnID(l.rows[id][0])
+	return kind.Membership.OwnID(ml.rows[id][0])
 }

@@ -36,9 +36,9 @@ func (mb *memberships) whyNotRead(s *memberSet) gapReason {
 	case !hasPrior || s.record.isOpen():
 		return gapReason{}
 	case mb.in.SkipRefresh:
-		return skipsRefresh
+		return gapNotRefreshed
 	case s.kind.Membership.ResultKey != "" && mb.manyRelations:
-		return expensive
+		return gapExpensive
 	}
 	return gapReason{}
 }
@@ -108,7 +108,7 @@ func (mb *memberships) newAttribute(s *memberSet, e *member) string {
 	if a == nil {
 		return ""
 	}
-	if mb.snapshot.listed(t, noObject) {
+	if mb.snapshot.isListed(t, noObject) {
 		l, _ := mb.snapshot.list(t, noObject)
 		for _, row := range l.byID(e.id) {
 			own = a.Shown(row)

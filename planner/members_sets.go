@@ -75,7 +75,7 @@ func gatherMembers(refs *references, records *memberRecords) *memberships {
 		}
 		mb.addFieldWish(n)
 		switch m := n.field.membership.Membership; {
-		case ignored(mb.analysis, n):
+		case isIgnored(mb.analysis, n):
 		case m.On == m.Member && m.On != m.Container:
 			mb.addFromMember(joined, n)
 		default:
@@ -109,8 +109,8 @@ func (mb *memberships) countRelations() {
 	mb.manyRelations = !mb.in.RefreshAll && len(mb.in.Prior) > maxSingleReads && len(reads) > maxSingleReads
 }
 
-// ignored reports whether the manifest leaves the memberships of a field to people: the object exists and ignores changes of the field.
-func ignored(r analysis, n reference) bool {
+// isIgnored reports whether the manifest leaves the memberships of a field to people: the object exists and ignores changes of the field.
+func isIgnored(r analysis, n reference) bool {
 	return r.objects.states[n.by].presence == exists && r.in.Desired[n.by].Ignores(n.value.Field)
 }
 
@@ -123,10 +123,10 @@ func (mb *memberships) addFieldWish(n reference) {
 	if of.member = f.id; m.On == m.Container {
 		of.container, of.member = f.id, ""
 	}
-	w := fieldWish{elsewhere, declaration{object: mb.in.Desired[n.by], value: n.value}}
+	w := fieldWish{wantsElsewhere, declaration{object: mb.in.Desired[n.by], value: n.value}}
 	namesOne := m.On != m.Container && n.value.Field.Name != m.SeveralField
 	switch {
-	case ignored(mb.analysis, n):
+	case isIgnored(mb.analysis, n):
 		w.wish = leftToPeople
 	case len(n.value.Refs) > 0 && m.On == m.Container:
 		return
@@ -134,7 +134,7 @@ func (mb *memberships) addFieldWish(n reference) {
 		w.by.ref = &n.value.Refs[len(n.value.Refs)-1]
 		mb.ends = mb.ends || m.NeedsExplicitMove()
 	case namesOne:
-		w.wish, mb.ends = nowhere, true
+		w.wish, mb.ends = wantsNone, true
 		if !f.isUnlisted() {
 			mb.cleared = append(mb.cleared, n)
 		}
@@ -156,7 +156,7 @@ func (mb *memberships) addFromContainer(related map[edge]*member, n reference) {
 		if !ok || mb.objects.isInvalid(at) {
 			continue
 		}
-		e := &member{object: at, id: id, attribute: mb.defined.value(n, ref), wish: here, by: declaration{mb.in.Desired[n.by], n.value, ref}}
+		e := &member{object: at, id: id, attribute: mb.defined.value(n, ref), wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref}}
 		key := id
 		if key == "" {
 			key = string(mb.in.Desired[at].Address)
@@ -186,7 +186,7 @@ func (mb *memberships) mergeAttributes(s *memberSet, first, again *member) {
 	case first.attribute == "":
 		first.attribute = again.attribute
 	default:
-		mb.diags.at(diag.Error, again.by.ref.Position, s.container.Address, "conflict", first.by.ref.Text+" and "+again.by.ref.Text+
+		mb.diags.add(diag.Error, again.by.ref.Position, s.container.Address, "conflict", first.by.ref.Text+" and "+again.by.ref.Text+
 			" are one member with two "+diag.Plural(a.Name)+": "+first.attribute+" and "+again.attribute,
 			"keep one of the lines; the first is at "+first.by.ref.Position.String())
 	}
@@ -231,7 +231,7 @@ func (mb *memberships) addFromMember(sets map[edge]*memberSet, n reference) {
 			mb.nameContainer(s, n.by, ref, id)
 		}
 		s.wanted = append(s.wanted, &member{
-			object: n.by, id: mb.objects.states[n.by].id, attribute: ref.Attribute, wish: here, by: declaration{mb.in.Desired[n.by], n.value, ref},
+			object: n.by, id: mb.objects.states[n.by].id, attribute: ref.Attribute, wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref},
 		})
 	}
 }
@@ -281,21 +281,21 @@ func (mb *memberships) sourcesOf(s *memberSet) []string {
 }
 
 // isIn reports whether a wanted member is in the container, by the list if it was read, else by the state.
-func (s *memberSet) isIn(e *member) bool {
+func (mt *memberSet) isIn(e *member) bool {
 	switch {
 	case e.declaredByInverse:
 		return true
-	case s.hasList:
-		return s.list.has(e.id)
+	case mt.hasList:
+		return mt.list.has(e.id)
 	}
-	prior, _ := s.recorded()
-	return !s.record.isOpen() && e.id != "" && prior.has(e.id)
+	prior, _ := mt.recorded()
+	return !mt.record.isOpen() && e.id != "" && prior.has(e.id)
 }
 
 // recorded returns the state's member record. A record of another container, which had the address before, does not count.
-func (s *memberSet) recorded() (prior *Record, known bool) {
-	r := s.record
-	if s.isNew || r.kind == nil || r.record.ID != "" && r.record.ID != s.container.ID {
+func (mt *memberSet) recorded() (prior *Record, known bool) {
+	r := mt.record
+	if mt.isNew || r.kind == nil || r.record.ID != "" && r.record.ID != mt.container.ID {
 		return &Record{}, false
 	}
 	return &r.record, true

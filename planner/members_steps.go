@@ -53,9 +53,9 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisi
 
 // leaveAlone records that the members of an archived or deleted container are not compared.
 func (ms *memberSteps) leaveAlone(s *memberSet) {
-	path, why := s.kind.Membership.Path(), leftAlone
+	path, why := s.kind.Membership.Path(), gapLeftAlone
 	if ms.objects.states[s.object].keptDeleted {
-		why = leftDeleted
+		why = gapLeftDeleted
 	}
 	for _, e := range s.wanted {
 		if !s.hasList || !s.isIn(e) {
@@ -176,7 +176,7 @@ func (ms *memberSteps) lastDayOf(s *memberSet) string {
 	if o := s.container.Within; o != nil {
 		within = ms.objects.index[o]
 	}
-	if s.object != noObject || !closes || !ms.snapshot.listed(t, within) {
+	if s.object != noObject || !closes || !ms.snapshot.isListed(t, within) {
 		return ""
 	}
 	l, _ := ms.snapshot.list(t, within)
@@ -280,7 +280,7 @@ func (ms *memberSteps) warnOwnUser(s *memberSet, step *Step) {
 	for i := range step.Members.Items {
 		who, m := &step.Members.Items[i], s.kind.Membership
 		if s.self != "" && who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
-			ms.diags.at(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
+			ms.diags.add(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
 				string(s.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
 		}
 	}
@@ -302,7 +302,7 @@ func (ms *memberSteps) define(step *Step, word string) {
 		return
 	}
 	if root := ms.blockers.blocker(d.object); root != noObject {
-		step.block(ms.blockers.cause(root, root).after("it needs " + string(ms.in.Desired[d.object].Address) + ": "))
+		step.block(ms.blockers.cause(root, root).withPrefix("it needs " + string(ms.in.Desired[d.object].Address) + ": "))
 		return
 	}
 	step.Members.By.Address = ms.in.Desired[d.object].Address

@@ -107,7 +107,7 @@ func TestAMissingMemberIsAddedToItsContainer(t *testing.T) {
 				w.put("work_item/web/lost", "name=Lost", "cycle=@cycle/web/sprint")
 			},
 			steps: []string{
-				"not_possible work_item/web/lost: an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/lost --id ID (or --absent)",
+				"not_possible work_item/web/lost: an earlier run may have created it: look on the service, then run planform state resolve work_item/web/lost --id ID (or --absent)",
 				added[0],
 			},
 		},

@@ -12,7 +12,7 @@ func (de *decisions) findContainers() {
 	seeRead := sync.OnceFunc(func() {
 		for _, s := range de.memberships.sets {
 			if s.hasList && s.kind.Membership.On != s.kind.Membership.Container {
-				de.see(s.kind, s.container, s.list)
+				de.recordContainer(s.kind, s.container, s.list)
 			}
 		}
 	})
@@ -27,7 +27,7 @@ func (de *decisions) findContainers() {
 			var all []listedContainer
 			all, why, _ = de.memberships.containersIn(t, within)
 			for _, c := range all {
-				de.see(t.membership, c.container, c.list)
+				de.recordContainer(t.membership, c.container, c.list)
 			}
 			read[place{t.membership, within}] = why
 		}
@@ -52,18 +52,18 @@ func (de *decisions) findContainers() {
 			of, path := edge{kind: s.kind.Name, member: e.id}, s.kind.Membership.Path()
 			for _, r := range de.records.byMember[of] { // most objects are still there
 				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.wasRead[edge{kind: s.kind.Name, container: c.ID}] {
-					de.see(s.kind, c, listMembers(de.analysis, s.kind, params))
+					de.recordContainer(s.kind, c, listMembers(de.analysis, s.kind, params))
 				}
 			}
-			if len(de.where[of]) == 0 && seeAll(s.field, de.objects.within(e.object, s.field.to)) == expensive {
-				de.gaps.add(e.by.object, path, path, expensive)
+			if len(de.where[of]) == 0 && seeAll(s.field, de.objects.within(e.object, s.field.to)) == gapExpensive {
+				de.gaps.add(e.by.object, path, path, gapExpensive)
 			}
 		}
 	}
 }
 
-// see records the members of a container in where.
-func (de *decisions) see(kind *resource.Kind, c Container, list memberList) {
+// recordContainer records the members of a container in where.
+func (de *decisions) recordContainer(kind *resource.Kind, c Container, list memberList) {
 	at := edge{kind: kind.Name, container: c.ID}
 	if list.state != listed || de.wasRead[at] {
 		return

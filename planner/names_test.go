@@ -132,8 +132,8 @@ func TestAnInvitedPersonIsNotInvitedAgain(t *testing.T) {
 		},
 		"a person who accepted an invitation and is no member is not invited again": {
 			api: full, options: asked, given: given(true), want: byEmail,
-			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com accepted an invitation and is not in the workspace: they left since, or have " +
-				"no account yet; to invite them again, delete that invitation in Plane first", adopted},
+			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com accepted an invitation and is no member; to invite this person again, " +
+				"delete the invitation in Plane", adopted},
 		},
 	})
 }
@@ -220,7 +220,7 @@ func TestWhatAnEditionLacksIsLackingForEachFieldOfAnObject(t *testing.T) {
 	w := want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "type=Story", "estimate_point=3")
 	var lacking []string
 	for _, step := range s.mustPlan(w.all()).Steps {
-		if step.Lacking() {
+		if step.LacksFeature() {
 			lacking = append(lacking, step.Cause.Objects)
 		}
 	}

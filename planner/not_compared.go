@@ -27,13 +27,13 @@ type gapReason struct{ why, hint string }
 
 //nolint:gochecknoglobals // constants
 var (
-	expensive    = gapReason{"reading them takes more than " + strconv.Itoa(maxSingleReads) + " requests", "--refresh-all reads them"}
-	skipsRefresh = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
-	notShown     = gapReason{why: "the service does not show it"}
-	notThere     = gapReason{why: "the service does not show it under the name that planform sends"}
-	unrecorded   = gapReason{why: "planform's mark is on it, and neither the manifest nor the state has it"}
-	leftAlone    = gapReason{why: "archived or a draft, and left alone"}
-	leftDeleted  = gapReason{why: "deleted on the service, and left so"}
+	gapExpensive    = gapReason{"reading them takes more than " + strconv.Itoa(maxSingleReads) + " requests", "--refresh-all reads them"}
+	gapNotRefreshed = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
+	gapNotShown     = gapReason{why: "the service does not show it"}
+	gapOtherName    = gapReason{why: "the service does not show it under the name that planform sends"}
+	gapUnrecorded   = gapReason{why: "planform's mark is on it, and neither the manifest nor the state has it"}
+	gapLeftAlone    = gapReason{why: "archived or a draft, and left alone"}
+	gapLeftDeleted  = gapReason{why: "deleted on the service, and left so"}
 )
 
 // maxSingleReads limits the requests that read only one or a few objects: 60 requests take a minute of the usual quota.

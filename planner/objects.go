@@ -91,8 +91,8 @@ const (
 	invalid                       // an error was reported, for it or its parent
 )
 
-// decided reports whether planform knows that an object is, or is not, on the service.
-func (p presence) decided() bool { return p == exists || p == absent }
+// isDecided reports whether planform knows that an object is, or is not, on the service.
+func (pr presence) isDecided() bool { return pr == exists || pr == absent }
 
 // binding connects an object of the manifest to its row on the service.
 type binding struct {
@@ -220,53 +220,53 @@ func numberOf(code, identifier string) int {
 	return n
 }
 
-func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "" }
+func (ot *objectState) isKnown() bool { return ot.prior != nil && ot.prior.ID != "" }
 
 // forgetPrior drops the state's record, because it is about another object.
-func (st *objectState) forgetPrior() { st.prior, st.intent, st.replaced = nil, nil, true }
+func (ot *objectState) forgetPrior() { ot.prior, ot.intent, ot.replaced = nil, nil, true }
 
 // forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
-func (st *objectState) forgetGone() {
-	intent := st.intent
-	if st.forgetPrior(); intent.creates() {
-		st.intent = intent
+func (ot *objectState) forgetGone() {
+	intent := ot.intent
+	if ot.forgetPrior(); intent.creates() {
+		ot.intent = intent
 	}
 }
 
 // wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
-func (st *objectState) wasAnnounced() bool { return st.intent.creates() }
+func (ot *objectState) wasAnnounced() bool { return ot.intent.creates() }
 
 // isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
-func (st *objectState) isInDoubt() bool { return st.intent != nil }
+func (ot *objectState) isInDoubt() bool { return ot.intent != nil }
 
 // willHave returns the value that an object will have in a field: from the manifest, else from the service, or for a new object the
 // default of the service.
-func (st *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
-	if _, given := o.Value(field.Name); given || st.presence == absent {
+func (ot *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
+	if _, given := o.Value(field.Name); given || ot.presence == absent {
 		return o.OfNew(field)
 	}
-	return field.ObservedIn(st.row)
+	return field.ObservedIn(ot.row)
 }
 
-// archived reports whether an object is archived, so that lists do not show it.
-func (st *objectState) archived() bool {
-	return st.info.archivable && st.row.Text("archived_at") != ""
+// isArchived reports whether an object is archived, so that lists do not show it.
+func (ot *objectState) isArchived() bool {
+	return ot.info.archivable && ot.row.Text("archived_at") != ""
 }
 
 // isAway reports whether an object that no list shows counts as archived: the manifest wants it archived, and the service has no list of
 // archived objects of its kind.
-func (st *objectState) isAway(o *resource.Object) bool {
+func (ot *objectState) isAway(o *resource.Object) bool {
 	_, want, _ := wantsArchived(o)
-	return want && st.info.archivable && st.info.archived == nil
+	return want && ot.info.archivable && ot.info.archived == nil
 }
 
 // readOperation returns the operation that reads one object, with the object's ID or else readable identifier.
-func (st *objectState) readOperation() (op *resource.Operation, by string) {
-	switch t := st.info; {
+func (ot *objectState) readOperation() (op *resource.Operation, by string) {
+	switch t := ot.info; {
 	case t.get != nil:
-		return t.get, st.id
-	case t.find != nil && st.identifier != "":
-		return t.find, st.identifier
+		return t.get, ot.id
+	case t.find != nil && ot.identifier != "":
+		return t.find, ot.identifier
 	default:
 		return nil, ""
 	}
@@ -320,16 +320,16 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && !f.isInDoubt()
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.isKnown() && !f.isInDoubt()
 }
 
 // whyUnread returns the reason why an object that exists was not read.
 func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
 	case ob.in.SkipRefresh:
-		return skipsRefresh
+		return gapNotRefreshed
 	case ob.expensive[f.info.kind] > 0:
-		return expensive
+		return gapExpensive
 	default:
 		return gapReason{why: f.info.api.Noun() + " cannot read them"}
 	}
@@ -365,7 +365,7 @@ func (ob *objects) findExpensive() {
 	seen := map[reader]bool{}
 	for _, o := range ob.in.Desired {
 		t := ob.kinds[o.Kind]
-		if !t.refreshedSingly() || ob.in.Prior[o.Address].ID == "" {
+		if !t.isRefreshedSingly() || ob.in.Prior[o.Address].ID == "" {
 			continue
 		}
 		known[o.Kind]++
@@ -501,7 +501,7 @@ func (ob *objects) desiredZone(parent objectID) *time.Location {
 	if !given || v.Text == "" || f.presence == exists && (o.Ignores(v.Field) || f.info.update == nil || !f.info.api.Sendable(v.Field)) {
 		return ob.currentZone(parent)
 	}
-	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.drifted(v.Field, have, f.row) && ob.in.onDrift(o) == Keep {
+	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.hasDrifted(v.Field, have, f.row) && ob.in.onDrift(o) == Keep {
 		return ob.currentZone(parent)
 	}
 	return resource.Zone(v.Text)
@@ -533,10 +533,10 @@ func (ob *objects) setZone(o *resource.Object, f *objectState) {
 }
 
 // lastShown returns the value of a field on the service, in the time zone of the last apply.
-func (st *objectState) lastShown(field *resource.Field) string {
-	row := st.row
-	if st.before != nil {
-		row = st.before
+func (ot *objectState) lastShown(field *resource.Field) string {
+	row := ot.row
+	if ot.before != nil {
+		row = ot.before
 	}
 	have, _ := field.ObservedIn(row)
 	return have
@@ -567,8 +567,8 @@ func (ob *objects) willBeClosed(i objectID) bool {
 }
 
 // isUnlisted reports whether lists of members leave out an object before this run, because it is archived or a draft.
-func (st *objectState) isUnlisted() bool {
-	return st.presence == hidden || st.info.archived == nil && st.archived()
+func (ot *objectState) isUnlisted() bool {
+	return ot.presence == hidden || ot.info.archived == nil && ot.isArchived()
 }
 
 // isInvalid reports whether an error was reported for an object of the manifest, or for its parent.
@@ -579,7 +579,7 @@ func (ob *objects) isInvalid(at objectID) bool {
 // staysArchived reports whether an object is archived and the manifest does not restore it. It is left unchanged.
 func (ob *objects) staysArchived(i objectID) bool {
 	_, want, given := wantsArchived(ob.in.Desired[i])
-	return ob.states[i].archived() && (want || !given)
+	return ob.states[i].isArchived() && (want || !given)
 }
 
 // isDeletedOrHidden reports whether an object of the manifest is not on the service, or is hidden. Its memberships are gone, or left

@@ -66,8 +66,8 @@ type listing struct {
 	named    *resource.Names  // made when first needed, see snapshot.names
 }
 
-// by returns an index of the list's rows. The function texts gives the texts of a row; what names the index.
-func (l *listing) by(what string, texts func(resource.Row) []string) index {
+// indexBy returns an index of the list's rows. The function texts gives the texts of a row; what names the index.
+func (l *listing) indexBy(what string, texts func(resource.Row) []string) index {
 	x, ok := l.indexes[what]
 	if !ok {
 		x = make(index, len(l.rows))
@@ -85,12 +85,12 @@ func (l *listing) by(what string, texts func(resource.Row) []string) index {
 }
 
 func (l *listing) byID(id string) []resource.Row {
-	return l.by("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
+	return l.indexBy("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
 }
 
 // byExternalID returns an index of the rows by the external ID that planform gave them for one owner.
 func (l *listing) byExternalID(marks resource.Marks) index {
-	return l.by("mark of "+string(marks.Owner), func(row resource.Row) []string {
+	return l.indexBy("mark of "+string(marks.Owner), func(row resource.Row) []string {
 		if id := row.Text("external_id"); marks.Has(row, id) {
 			return []string{id}
 		}
@@ -101,7 +101,7 @@ func (l *listing) byExternalID(marks resource.Marks) index {
 // byAnyMark returns an index of the rows by the external ID that planform gave them for any owner, and by the key in that ID. Another
 // owner may have another key for the parent of the rows.
 func (l *listing) byAnyMark(workspace string) index {
-	return l.by("any mark", func(row resource.Row) (texts []string) {
+	return l.indexBy("any mark", func(row resource.Row) (texts []string) {
 		if _, marked := row.Owner(); marked {
 			texts = append(texts, row.Text("external_id"))
 			if was, here := strings.CutPrefix(texts[0], workspace+"/"); here && resource.Address(was).IsObject() {
@@ -113,14 +113,14 @@ func (l *listing) byAnyMark(workspace string) index {
 }
 
 func (l *listing) byField(f *resource.Field) index {
-	return l.by("field "+f.Name, func(row resource.Row) []string {
+	return l.indexBy("field "+f.Name, func(row resource.Row) []string {
 		shown, _ := f.ObservedIn(row)
 		return []string{shown}
 	})
 }
 
-// sameNaturalKey returns the rows that have the natural key of an object, and the name of the field that matched.
-func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+// rowsWithNaturalKey returns the rows that have the natural key of an object, and the name of the field that matched.
+func (l *listing) rowsWithNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
 	switch {
 	case t.kind.Singleton:
 		return l.rows, "place"
@@ -148,53 +148,53 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.ID
 // index holds rows by a text. If many rows have the same text, it keeps only as many as an error shows.
 type index map[string][]resource.Row
 
-func (i index) add(text string, row resource.Row) {
+func (ix index) add(text string, row resource.Row) {
 	const most = 10
 	id := row.ID()
-	if text == "" || id == "" || len(i[text]) >= most {
+	if text == "" || id == "" || len(ix[text]) >= most {
 		return
 	}
 	// A list that changes while its pages are read shows a record twice.
-	if !slices.ContainsFunc(i[text], func(r resource.Row) bool { return r.ID() == id }) {
-		i[text] = append(i[text], row)
+	if !slices.ContainsFunc(ix[text], func(r resource.Row) bool { return r.ID() == id }) {
+		ix[text] = append(ix[text], row)
 	}
 }
 
 // unusedID is an ID that no object has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
-func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
+func (ss *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	at := scope{t, parent}
-	l, ok := s.listings[at]
+	l, ok := ss.listings[at]
 	if !ok {
 		l = &listing{}
-		s.listings[at] = l
+		ss.listings[at] = l
 	}
 	return l
 }
 
 // list returns the rows of a kind within a parent. The presence is exists if the rows are known, notFound if the parent is not on the
 // service or the list is forbidden, unsupported if this edition lacks the kind, and invalid if the API has no list.
-func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
+func (ss *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
 	}
-	l := s.listing(t, parent)
+	l := ss.listing(t, parent)
 	if l.read {
 		return l, l.presence
 	}
-	if t.viaSingle(s.objects, parent) {
-		host, st := s.list(t.parent, parent)
+	if t.viaSingle(ss.objects, parent) {
+		host, st := ss.list(t.parent, parent)
 		if st != exists || len(host.rows) == 0 { // without the single object, the list is empty
 			l.read, l.presence, l.why = true, st, host.why
 			return l, l.presence
 		}
 	}
-	ask := s.service.ask
+	ask := ss.service.ask
 	if t.kind.Singleton { // if the credential may not read it, other objects are still planned
-		ask = s.service.askOptional
+		ask = ss.service.askOptional
 	}
-	a := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	a := ask(Read{Operation: t.list, Path: ss.listPath(t, parent), Fields: t.neededFieldNames})
 	if l.read { // another task has read the list meanwhile
 		return l, l.presence
 	}
@@ -207,12 +207,12 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	case a.NotFound:
 		l.presence = invalid
 		if parent == noObject {
-			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
+			ss.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), ss.in.Workspace)
 			break
 		}
-		o := s.in.Desired[parent]
+		o := ss.in.Desired[parent]
 		l.presence = notFound
-		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) +
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + ss.objects.states[parent].id + ": its " + plural(t.kind) +
 			" cannot be listed"
 	default:
 		l.presence, l.rows, l.named = exists, a.Rows, nil
@@ -231,42 +231,42 @@ func (ki *kindInfo) viaSingle(objects *objects, parent objectID) bool {
 
 // kindPresence returns unsupported if this edition lacks the kind, else exists. It probes the list with an unused parent ID: only a known
 // route answers that the parent is missing.
-func (s *snapshot) kindPresence(t *kindInfo) presence {
+func (ss *snapshot) kindPresence(t *kindInfo) presence {
 	if t.list == nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
 	}
-	read, _ := readOf(t.list, map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
+	read, _ := readOf(t.list, map[string]string{"workspace_slug": ss.in.Workspace, t.parent.kind.Param: unusedID})
 	read.Probe = true
-	if s.service.ask(read).Unsupported {
+	if ss.service.ask(read).Unsupported {
 		return unsupported
 	}
 	return exists
 }
 
-// listed reports whether the list was read already, so that using it takes no request.
-func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
-	if t.list == nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
+// isListed reports whether the list was read already, so that using it takes no request.
+func (ss *snapshot) isListed(t *kindInfo, parent objectID) bool {
+	if t.list == nil || len(ss.in.Observed) == 0 || parent != noObject && ss.objects.states[parent].presence != exists {
 		return false
 	}
-	if t.viaSingle(s.objects, parent) {
-		if !s.listed(t.parent, parent) {
+	if t.viaSingle(ss.objects, parent) {
+		if !ss.isListed(t.parent, parent) {
 			return false
 		}
-		if host, presence := s.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
+		if host, presence := ss.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
 			return true
 		}
 	}
-	a, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	a, ok := ss.service.answer(Read{Operation: t.list, Path: ss.listPath(t, parent), Fields: t.neededFieldNames})
 	return ok && !a.NotFound
 }
 
 // listPath returns the path of a list. If the list belongs to a single object in between, see viaSingle, that object must be known.
-func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
-	l := s.listing(t, parent)
+func (ss *snapshot) listPath(t *kindInfo, parent objectID) string {
+	l := ss.listing(t, parent)
 	if l.path == "" {
-		params := s.objects.params(parent)
-		if t.viaSingle(s.objects, parent) {
-			host, _ := s.list(t.parent, parent)
+		params := ss.objects.params(parent)
+		if t.viaSingle(ss.objects, parent) {
+			host, _ := ss.list(t.parent, parent)
 			params[t.parent.kind.Param] = host.rows[0].ID()
 		}
 		l.path, _ = t.list.Expand(params)
@@ -276,33 +276,33 @@ func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 
 // findUnlisted looks up, by external ID, an object that no list shows because it may be archived or a draft. made is false if the run
 // made too many look-ups before.
-func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
-	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
-		s.service.skippedLookups++
+func (ss *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
+	if ss.service.externalIDLookups == maxSingleReads && !ss.in.RefreshAll {
+		ss.service.skippedLookups++
 		return Answer{}, false
 	}
-	s.service.externalIDLookups++
-	return s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner}), true
+	ss.service.externalIDLookups++
+	return ss.service.ask(Read{Operation: t.list, Path: path, ExternalID: ss.in.marks().ID(address), Owner: ss.in.Owner}), true
 }
 
 // byIdentifier returns an index of the rows by readable identifier, in upper case.
-func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
-	return l.by("identifier", func(row resource.Row) []string {
-		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
+func (ss *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
+	return l.indexBy("identifier", func(row resource.Row) []string {
+		return []string{strings.ToUpper(ss.objects.readableID(t.kind, parent, row))}
 	})
 }
 
 // names returns the names in a scope, of the objects of the manifest and of the rows of the list. It must be called after the identities
 // stage.
-func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
-	l := s.listing(t, parent)
+func (ss *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
+	l := ss.listing(t, parent)
 	if l.named != nil {
 		return l.named
 	}
 	l.named = &resource.Names{}
-	for _, i := range s.objects.inScope(scope{t, parent}) {
-		o := s.in.Desired[i]
-		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // an address is no ID of the service
+	for _, i := range ss.objects.inScope(scope{t, parent}) {
+		o := ss.in.Desired[i]
+		id := cmp.Or(ss.objects.states[i].id, string(o.Address)) // an address is no ID of the service
 		l.named.Add(resource.ByKey, o.Key, id)
 		for _, field := range t.kind.NaturalKey {
 			if !t.kind.AdoptOnRequestOnly {
@@ -312,7 +312,7 @@ func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
 	}
 	project := ""
 	if parent != noObject {
-		project = s.objects.states[parent].identifier
+		project = ss.objects.states[parent].identifier
 	}
 	for _, row := range l.rows {
 		l.named.AddRow(t.kind, row, project)
@@ -329,16 +329,16 @@ func (l *listing) withIDs(ids []string) (rows []resource.Row) {
 }
 
 // countReads records in the listing of an object whether the list is needed for it, or may replace a read of its own.
-func (s *snapshot) countReads(o *resource.Object, f *objectState) {
+func (ss *snapshot) countReads(o *resource.Object, f *objectState) {
 	t := f.info
-	if t.recognisable() && (t.list == nil || !t.readsOne()) {
+	if t.isRecognisable() && (t.list == nil || !t.readsOne()) {
 		return
 	}
-	l := s.listing(t, f.parent)
+	l := ss.listing(t, f.parent)
 	switch {
-	case o.ID == "" && o.Identifier == "" && !f.known():
-		l.needed = l.needed || t.recognisable()
-	case !s.objects.skipsRefresh(f) && s.objects.mustRead(o, f):
+	case o.ID == "" && o.Identifier == "" && !f.isKnown():
+		l.needed = l.needed || t.isRecognisable()
+	case !ss.objects.skipsRefresh(f) && ss.objects.mustRead(o, f):
 		l.desired++
 	}
 	l.known = l.known || f.prior != nil
@@ -346,14 +346,14 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 
 // prefersList reports whether reading the list costs no more requests than reading the objects one by one: most lists have one page. Only the
 // list shows a second object with the mark of one of them.
-func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
-	l := s.listing(t, parent)
-	return l.needed || l.desired > 1 || l.desired > 0 && s.objects.in.RefreshAll || s.listed(t, parent)
+func (ss *snapshot) prefersList(t *kindInfo, parent objectID) bool {
+	l := ss.listing(t, parent)
+	return l.needed || l.desired > 1 || l.desired > 0 && ss.objects.in.RefreshAll || ss.isListed(t, parent)
 }
 
 // readOne returns the read of one object by its ID or readable identifier.
-func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
-	params := s.objects.params(f.parent)
+func (ss *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
+	params := ss.objects.params(f.parent)
 	if op.Verb == resource.Find {
 		params["identifier"] = by
 	} else {
@@ -363,12 +363,12 @@ func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Re
 	return read
 }
 
-func (s *snapshot) self(t *kindInfo) string {
+func (ss *snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""
 	}
 	read, _ := readOf(t.self, nil)
-	a := s.service.askOptional(read)
+	a := ss.service.askOptional(read)
 	if len(a.Rows) == 0 {
 		return ""
 	}

@@ -37,7 +37,7 @@ func (og *ordering) order(pruning *pruning) bool {
 		list = og.changes.deferLaterParents(list)
 	}
 	list = append(list, pruning.deletions()...)
-	og.changes.blockers.claims.order(list)
+	og.changes.blockers.claims.awaitFreedValues(list)
 	ordered, cycle := order(list)
 	if cycle == nil && og.in.API != resource.V2 { // API v2 creates many objects in one request
 		if done := og.changes.inlineLinks(); len(done) > 0 {
@@ -121,7 +121,7 @@ func (og *ordering) awaitNamed(s *Step) bool {
 			return
 		}
 		if *waits = append(*waits, og.steps.of[at]); og.steps.of[at] == nil {
-			og.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(o.Address)+", which cannot be made",
+			og.diags.add(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(o.Address)+", which cannot be made",
 				breakCycle)
 			possible = false
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // Objects of another workspace, and what they became here.
-func here(n int) string  { return uuid(9, n) }
-func there(n int) string { return uuid(0xa, n) }
+func idHere(n int) string { return uuid(9, n) }
+func there(n int) string  { return uuid(0xa, n) }
 
 func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 		return []string{"external_source=planform", "external_id=" + resource.ExternalID(workspace, resource.Address("label/web/"+key))}
 	}
 	label := func(n int, name, key string) func(*fakeService) {
-		return func(s *fakeService) { s.given("label", web, here(n), append(mark(key), "name="+name)...) }
+		return func(s *fakeService) { s.given("label", web, idHere(n), append(mark(key), "name="+name)...) }
 	}
 	both := func(all ...func(*fakeService)) func(*fakeService) {
 		return func(s *fakeService) {
@@ -32,57 +32,57 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 		}
 	}
 	item := func(n int, name string) func(*fakeService) {
-		return func(s *fakeService) { s.given("work_item", web, here(n), "name="+name) }
+		return func(s *fakeService) { s.given("work_item", web, idHere(n), "name="+name) }
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
 		"an object that was renamed there is renamed here": {
-			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", idHere(1), "name=Bug", "origin="+there(1))},
 			want:  func(w *wanted) { project(w).put("label/web/defect", "origin="+there(1), "name=Defect") },
 			steps: []string{"update label/web/defect name external_id"},
 		},
 		"an object is the same if its identifier there is the same": {
-			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One", "origin=MAIN-1")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", idHere(1), "name=One", "origin=MAIN-1")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			steps: []string{"update work_item/web/main-1 name"},
 		},
 		"the ID that an object has there comes before its key": {
 			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
-			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "description=1", "origin="+there(1)), known("work_item/web/dup-2", here(2), "name=Dup", "description=2", "origin="+there(2))},
+			prior: []planner.Record{known("work_item/web/dup", idHere(1), "name=Dup", "description=1", "origin="+there(1)), known("work_item/web/dup-2", idHere(2), "name=Dup", "description=2", "origin="+there(2))},
 			want:  func(w *wanted) { project(w).put("work_item/web/dup", "origin="+there(2), "name=Dup") },
 		},
 		"two objects that exchange their keys stay the same": {
 			api: full, given: both(item(1, "A"), item(2, "B")),
-			prior: []planner.Record{known("work_item/web/a", here(1), "name=A", "origin="+there(1)), known("work_item/web/b", here(2), "name=B", "origin="+there(2))},
+			prior: []planner.Record{known("work_item/web/a", idHere(1), "name=A", "origin="+there(1)), known("work_item/web/b", idHere(2), "name=B", "origin="+there(2))},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/a", "origin="+there(2), "name=B").put("work_item/web/b", "origin="+there(1), "name=A")
 			},
 		},
 		"another object is never written over the one that the state has under its key": {
-			api: full, given: item(1, "Dup"), prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "origin=MAIN-3")},
+			api: full, given: item(1, "Dup"), prior: []planner.Record{known("work_item/web/dup", idHere(1), "name=Dup", "origin=MAIN-3")},
 			want: func(w *wanted) { project(w).put("work_item/web/dup", "origin=MAIN-12", "name=Dup") },
 			findings: []string{"error other-origin: work_item/web/dup was MAIN-3 of the workspace there of https://there.example.com at the last apply, and the manifest says that it is MAIN-12 of the workspace there of " +
 				"https://there.example.com: it is another work item; give the new one another key; planform export makes the keys of work items from their numbers"},
 		},
 		"a new label takes the place of a label of the same name that was deleted there": {
-			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", idHere(1), "name=Bug", "origin="+there(1))},
 			want: func(w *wanted) { project(w).put("label/web/bug", "origin="+there(2), "name=Bug", "color=#123456") }, steps: []string{"update label/web/bug color"},
 		},
 		"an object of the same name is not created a second time if the state has no origins": {
 			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
-			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup"), known("work_item/web/dup-2", here(2), "name=Dup")},
+			prior: []planner.Record{known("work_item/web/dup", idHere(1), "name=Dup"), known("work_item/web/dup-2", idHere(2), "name=Dup")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup") },
-			findings: []string{"error another-key: work_item/web/main-1 would be created a second time: the state has work_item/web/dup with the same name, and the manifest has no such key any more; " +
-				"if it is the same one, add `previously: dup`; if not, planform state rm work_item/web/dup stops tracking the other"},
+			findings: []string{"error another-key: work_item/web/main-1 would be created twice: the state has work_item/web/dup with the same name, and the manifest lacks that key; " +
+				"if only the key changed, add `previously: dup`; if not, planform state rm work_item/web/dup forgets the former object"},
 		},
 		"an object that was renamed there is not created a second time if the state has no origins": {
-			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", idHere(1), "name=One")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
-			findings: []string{"error unknown-origin: work_item/web/main-1 (MAIN-1 of the workspace there of https://there.example.com) is new there, or was renamed: the state, which an older planform wrote, does not tell. " +
-				"It has work_item/web/one, which the manifest does not have any more; if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there"},
+			findings: []string{"error unknown-origin: work_item/web/main-1 (MAIN-1 of the workspace there of https://there.example.com) is new or was renamed; " +
+				"the state has work_item/web/one, which the manifest lacks; if it was renamed, add `previously: KEY`; planform state rm ADDRESS forgets a deleted object"},
 		},
 		"a former key identifies an object if the state has no origins": {
-			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", idHere(1), "name=One")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better")
 				w.byName["work_item/web/main-1"].Previously = []string{"one"}
@@ -90,12 +90,12 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 			steps: []string{"update work_item/web/main-1 name"},
 		},
 		"a new object is created beside those that the state knows": {
-			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/main-1", here(1), "name=One", "origin=MAIN-1")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/main-1", idHere(1), "name=One", "origin=MAIN-1")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-2", "origin=MAIN-2", "name=One, better") }, steps: []string{"create work_item/web/main-2"},
 		},
 		"an id in the manifest moves the record to the new key": {
-			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug")},
-			want: func(w *wanted) { project(w).put("label/web/defect", "id="+here(1), "name=Defect") }, steps: []string{"update label/web/defect name"},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", idHere(1), "name=Bug")},
+			want: func(w *wanted) { project(w).put("label/web/defect", "id="+idHere(1), "name=Defect") }, steps: []string{"update label/web/defect name"},
 		},
 	})
 }
@@ -112,8 +112,8 @@ func TestTheStateRemembersWhereObjectsComeFrom(t *testing.T) {
 		}
 		return w.all()
 	}
-	s.in.Prior["work_item/web/dup"] = made("work_item/web/dup", here(1))
-	s.given("work_item", web, here(1), "name=Dup")
+	s.in.Prior["work_item/web/dup"] = made("work_item/web/dup", idHere(1))
+	s.given("work_item", web, idHere(1), "name=Dup")
 	plan := s.mustPlan(objects("dup"))
 	if len(plan.Seen) != 1 || !plan.Seen[0].Record.Origin.Is(origin(there(1))) {
 		t.Errorf("of one that an older state has: %+v", plan.Seen)
@@ -203,8 +203,8 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 		"two objects do not exchange their names": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "A b 2"),
 			steps: []string{
-				"not_possible label/web/a: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
-				"not_possible label/web/b: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
+				"not_possible label/web/a: two objects exchange it, and the service takes each name once: give one of them a third name first",
+				"not_possible label/web/b: two objects exchange it, and the service takes each name once: give one of them a third name first",
 			},
 		},
 		"a mark that another object keeps is not taken": {
@@ -216,21 +216,21 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 
 func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 	t.Parallel()
-	given := func(s *fakeService) { s.given("work_item", web, here(1), "name=Beta") }
+	given := func(s *fakeService) { s.given("work_item", web, idHere(1), "name=Beta") }
 	wants := func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/bb", "name=Beta") }
-	const refused = "error another-key: work_item/web/bb would be created a second time: the state has work_item/web/b with the same name, and the manifest has no such key any more; " +
-		"if it is the same one, add `previously: b`; if not, planform state rm work_item/web/b stops tracking the other"
+	const refused = "error another-key: work_item/web/bb would be created twice: the state has work_item/web/b with the same name, and the manifest lacks that key; " +
+		"if only the key changed, add `previously: b`; if not, planform state rm work_item/web/b forgets the former object"
 	const leftOver = "warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"
-	mine := made("work_item/web/b", here(1), "name=Beta")
+	mine := made("work_item/web/b", idHere(1), "name=Beta")
 	checkRules(t, map[string]rule{
 		"an object that planform created is not created again under another key": {
 			api: full, given: given, want: wants, prior: []planner.Record{mine}, findings: []string{leftOver, refused + ", or --prune deletes it"},
 		},
 		"an object that planform adopted is not created again under another key": {
-			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, findings: []string{refused},
+			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", idHere(1), "name=Beta")}, findings: []string{refused},
 		},
 		"an adopted object is not created again under another key, because --prune does not delete it": {
-			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, options: prune,
+			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", idHere(1), "name=Beta")}, options: prune,
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/b; planform state rm ADDRESS stops tracking one", refused},
 		},
 		"an object that is gone on the service is created under another key": {

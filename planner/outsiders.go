@@ -63,23 +63,23 @@ func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
 }
 
 // mayBeSent reports whether a create or update may send a field.
-func (o *outsiders) mayBeSent(n reference) bool {
-	f := &o.objects.states[n.by]
+func (ou *outsiders) mayBeSent(n reference) bool {
+	f := &ou.objects.states[n.by]
 	if f.presence == absent {
 		return f.info.create != nil
 	}
-	_, _, differs := o.differ.compare(n.value, f, o.refs.idResolver(n.by))
+	_, _, differs := ou.differ.compare(n.value, f, ou.refs.idResolver(n.by))
 	return f.presence == exists && differs
 }
 
 // insiders returns the roles of the current and wanted members of a container, by user ID; "" = the role is not known. It returns nil if
 // the members are not known.
-func (o *outsiders) insiders(at prerequisite) map[string]string {
-	if _, offered := o.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
+func (ou *outsiders) insiders(at prerequisite) map[string]string {
+	if _, offered := ou.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
 		return nil
 	}
 	wanted := map[string]string{}
-	for _, s := range o.memberships.sets {
+	for _, s := range ou.memberships.sets {
 		if s.kind != at.via || s.object != at.container {
 			continue
 		}
@@ -88,30 +88,30 @@ func (o *outsiders) insiders(at prerequisite) map[string]string {
 			case isIn:
 				wanted[e.id] = e.attribute
 			case !e.verdict.kept: // if kept, people removed the member, and the removal stays
-				wanted[e.id] = o.memberships.newAttribute(s, e)
+				wanted[e.id] = ou.memberships.newAttribute(s, e)
 			}
 		}
 	}
-	if o.objects.states[at.container].presence == absent { // the service adds people in some fields, such as the lead, to a new container
-		for _, n := range o.objects.states[at.container].uses {
+	if ou.objects.states[at.container].presence == absent { // the service adds people in some fields, such as the lead, to a new container
+		for _, n := range ou.objects.states[at.container].uses {
 			for j := range n.value.Refs {
-				if _, id, ok := o.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
+				if _, id, ok := ou.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
 					wanted[id] = ""
 				}
 			}
 		}
 		return wanted
 	}
-	if o.objects.states[at.container].presence != exists {
+	if ou.objects.states[at.container].presence != exists {
 		return nil
 	}
-	read, _ := o.objects.membersRead(at.via, o.objects.params(at.container))
-	list := newMemberList(at.via, read, o.service.askOptional(read))
+	read, _ := ou.objects.membersRead(at.via, ou.objects.params(at.container))
+	list := newMemberList(at.via, read, ou.service.askOptional(read))
 	if len(list.rows) == 0 { // a container always has members, so the answer is incomplete
 		return nil
 	}
 	a := at.via.Membership.Attribute
-	prior, _ := o.memberships.setOf(at.via, at.container).recorded()
+	prior, _ := ou.memberships.setOf(at.via, at.container).recorded()
 	for id, rows := range list.rows {
 		role := wanted[id]
 		if role == "" && a != nil { // if the service does not show a role: the one that planform set last
@@ -124,10 +124,10 @@ func (o *outsiders) insiders(at prerequisite) map[string]string {
 
 // isOutsider reports whether a person who is not listed as a member is none. The credential's own user becomes a member of each project that
 // the run creates.
-func (o *outsiders) isOutsider(at prerequisite, id string) bool {
-	if o.objects.states[at.container].presence == exists {
+func (ou *outsiders) isOutsider(at prerequisite, id string) bool {
+	if ou.objects.states[at.container].presence == exists {
 		return true
 	}
-	self := o.snapshot.self(o.objects.kind(at.via.Membership.Member))
+	self := ou.snapshot.self(ou.objects.kind(at.via.Membership.Member))
 	return self != "" && self != id
 }

@@ -23,7 +23,7 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 		}
 	}
 	leftOut := known("work_item/web/pay", uuid(9, 1), "identifier=WEB-7", "name=Pay", "assignees="+bob)
-	leftOut.Values[planner.ShownKey("assignees")] = planner.LeftOut(ada)
+	leftOut.Values[planner.ShownKey("assignees")] = planner.LeftOutValue(ada)
 	checkRules(t, map[string]rule{
 		"a new item is assigned to those who are members of the project": {
 			api: full, given: people,

@@ -65,15 +65,15 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	}
 	takeOver := func(in *planner.Input) { in.TakeOver = true }
 	const unknown = "error unknown-mark: planform made 90000000-0000-4000-8000-000000000001 as work_item/web/a, and the state does not know it: " +
-		"another manifest may have it; if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), " +
-		"or choose another key"
+		"another manifest may have it; if it is this manifest's, give --take-over; if not, give each manifest an owner (owner: NAME), " +
+		"or use another key"
 	const unrecordedAlone = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: " +
-		"work_item/web/a; an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+		"work_item/web/a; an earlier deletion failed, or the state is lost or old; it is not known which of them were protected"
 	const unrecorded = unrecordedAlone + "; --prune --delete-unrecorded deletes it"
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{
 		"an object with the owner's mark that the state does not know is reported even without --prune": {
-			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.Knowing = true }),
+			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.StateIsComplete = true }),
 			want:  wantOther,
 			steps: []string{"create work_item/web/b"}, findings: []string{
 				unrecorded, "not compared: 1 work item: planform's mark is on it, and neither the manifest nor the state has it",
@@ -104,7 +104,7 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			findings: []string{unknown},
 		},
 		"an item whose mark a used state does not know is an error without an owner": {
-			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.Knowing = true }),
+			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.StateIsComplete = true }),
 			findings: []string{unknown},
 		},
 		"an item with a mark is adopted without an owner if the state is empty": {
@@ -424,7 +424,7 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 						delete(s.in.Prior, r.Address)
 					}
 				}
-				s.in.Owner, s.in.FormerOwners, s.in.Knowing = "web", []resource.Owner{"web"}, true
+				s.in.Owner, s.in.FormerOwners, s.in.StateIsComplete = "web", []resource.Owner{"web"}, true
 				if tt.options != nil {
 					tt.options(&s.in)
 				}

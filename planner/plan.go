@@ -86,22 +86,22 @@ type Summary struct {
 }
 
 // Count adds a step of the given action to the summary. For a membership step it adds the number of members.
-func (s *Summary) Count(a Action, members int) {
+func (sm *Summary) Count(a Action, members int) {
 	switch a {
 	case Create:
-		s.Create++
+		sm.Create++
 	case Update:
-		s.Update++
+		sm.Update++
 	case Adopt:
-		s.Adopt++
+		sm.Adopt++
 	case Delete:
-		s.Delete++
+		sm.Delete++
 	case NotPossible:
-		s.Blocked++
+		sm.Blocked++
 	case AddMembers:
-		s.AddMembers += members
+		sm.AddMembers += members
 	case RemoveMembers:
-		s.RemoveMembers += members
+		sm.RemoveMembers += members
 	}
 }
 
@@ -208,20 +208,20 @@ func (s *Step) Values() []*resource.Value {
 	return s.Write.Values
 }
 
-// Sent returns a digest of an update's content: its values, or the attribute of its one member; "" = the step has neither.
-func (s *Step) Sent() string {
+// ContentDigest returns a digest of an update's content: its values, or the attribute of its one member; "" = the step has neither.
+func (s *Step) ContentDigest() string {
 	switch {
 	case s.Members != nil && len(s.Members.Items) == 1:
-		return saidOf(s.Members.Items[0].ID, s.Members.Items[0].Value)
+		return memberDigest(s.Members.Items[0].ID, s.Members.Items[0].Value)
 	case len(s.Values()) > 0:
-		return Said(s.Values())
+		return ContentDigest(s.Values())
 	}
 	return ""
 }
 
-// Said returns a digest of values as the manifest writes them, in any order. The digest is the same in each run until somebody edits
+// ContentDigest returns a digest of values as the manifest writes them, in any order. The digest is the same in each run until somebody edits
 // a value.
-func Said(values []*resource.Value) string {
+func ContentDigest(values []*resource.Value) string {
 	lines := make([]string, len(values))
 	for k, v := range values {
 		lines[k] = fmt.Sprintf("%s %q %t", v.Field.Name, v.Text, v.Null)
@@ -230,13 +230,13 @@ func Said(values []*resource.Value) string {
 		}
 	}
 	slices.Sort(lines)
-	return said(lines)
+	return digestOf(lines)
 }
 
-// saidOf returns a digest of a member's ID and its wanted attribute, such as a role.
-func saidOf(id, value string) string { return said([]string{id, value}) }
+// memberDigest returns a digest of a member's ID and its wanted attribute, such as a role.
+func memberDigest(id, value string) string { return digestOf([]string{id, value}) }
 
-func said(lines []string) string {
+func digestOf(lines []string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join(lines, "\n")))
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -267,9 +267,9 @@ func (s *Step) Reason() string {
 	}
 }
 
-// Lacking reports whether a step is not possible only because this edition or API lacks a feature.
-func (s *Step) Lacking() bool {
-	return s.Cause.lacking()
+// LacksFeature reports whether a step is not possible only because this edition or API lacks a feature.
+func (s *Step) LacksFeature() bool {
+	return s.Cause.lacksFeature()
 }
 
 // ArchivesFirst reports whether a delete sends an archive request first, because the service deletes only archived objects of the kind
@@ -409,11 +409,11 @@ type Orphan struct {
 }
 
 // String returns the address, with the readable identifier if there is one.
-func (o Orphan) String() string {
-	if o.Identifier == "" {
-		return string(o.Address)
+func (op Orphan) String() string {
+	if op.Identifier == "" {
+		return string(op.Address)
 	}
-	return string(o.Address) + " (" + o.Identifier + ")"
+	return string(op.Address) + " (" + op.Identifier + ")"
 }
 
 // Drift is a field that somebody changed on the service since the last apply.
@@ -507,18 +507,18 @@ const (
 
 // Note returns the text that follows the name of a member in a plan, such as " (guest)". The text has the member's attribute if that changes
 // or is not the default, the container that the member leaves, and a word if the membership was changed on the service.
-func (m *Member) Note(of *resource.Membership) string {
+func (mm *Member) Note(of *resource.Membership) string {
 	var parts []string
 	switch {
-	case m.Before != "":
-		parts = append(parts, m.Before+" -> "+m.Value)
-	case of.Attribute != nil && m.Value != of.Attribute.Default && m.Value != "":
-		parts = append(parts, m.Value)
+	case mm.Before != "":
+		parts = append(parts, mm.Before+" -> "+mm.Value)
+	case of.Attribute != nil && mm.Value != of.Attribute.Default && mm.Value != "":
+		parts = append(parts, mm.Value)
 	}
-	if m.Leaves != "" {
-		parts = append(parts, "leaves "+m.Leaves)
+	if mm.Leaves != "" {
+		parts = append(parts, "leaves "+mm.Leaves)
 	}
-	if m.Drift {
+	if mm.Drift {
 		parts = append(parts, "changed on the service since the last apply")
 	}
 	if len(parts) == 0 {

@@ -197,12 +197,12 @@ type failing struct {
 	reads    *[]string
 }
 
-func (f failing) Read(_ context.Context, reads []planner.Read) error {
+func (fa failing) Read(_ context.Context, reads []planner.Read) error {
 	for _, r := range reads {
-		*f.reads = append(*f.reads, r.Path)
-		f.observed[r] = planner.Answer{Rows: []resource.Row{{"id": web, "identifier": "WEB", "name": "Web"}}}
+		*fa.reads = append(*fa.reads, r.Path)
+		fa.observed[r] = planner.Answer{Rows: []resource.Row{{"id": web, "identifier": "WEB", "name": "Web"}}}
 	}
-	if len(*f.reads) > 1 {
+	if len(*fa.reads) > 1 {
 		return errors.New("the connection is lost")
 	}
 	return nil

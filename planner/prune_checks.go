@@ -26,7 +26,7 @@ func (rp *orphans) presence(l *orphan) (decision, Cause) {
 			return toDelete, Cause{}
 		} // a list that changes while its pages are read may miss an object
 	} else if t.get == nil {
-		return blocked, refused("planform cannot check whether it still exists")
+		return blocked, refused("planform cannot check that it still exists")
 	}
 	if t.get != nil {
 		switch a := rp.service.askAt(t.get, l.params); {
@@ -111,10 +111,10 @@ func (rp *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.
 		return refused("the " + what + " belongs to " + owner.String()), false
 	case in != nil && in.parent == l:
 		if in.row = row; in.decision == undecided {
-			rp.holdFor(in, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents)
+			rp.blockFor(in, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents)
 		}
 		l.unread = l.unread || in.unread
-		return in.keeps(string(in.record.Address) + " in it stays"), false
+		return in.keptWithCause(string(in.record.Address) + " in it stays"), false
 	case rp.in.Owner != "" && rp.in.marks().Has(row, row.Text("external_id")) && len(rp.objects.addressesOf(id)) == 0 && !rp.in.DeleteUnrecorded:
 		return refused("the state does not know the " + what + ": nobody can tell whether it was protected"), false
 	case slices.ContainsFunc(child.DisplayTexts(row), func(name string) bool { return slices.Contains(child.Predefined, name) }):
@@ -130,7 +130,7 @@ func (rp *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 		return false
 	}
 	f, _ := l.info.kind.Field("type")
-	have, _ := f.ObservedIn(rp.shown(l))
+	have, _ := f.ObservedIn(rp.rowOf(l))
 	of := cmp.Or(have, l.record.Values[f.Name])
 	return of != "" && of != child.ParentType
 }

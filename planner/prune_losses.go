@@ -46,7 +46,7 @@ func (rp *orphans) changedByOthers(l *orphan) []Cause {
 
 // driftedFields returns the names of an orphan's fields that differ from the applied values, or have content that planform never set.
 func (rp *orphans) driftedFields(l *orphan) []string {
-	row := l.info.kind.InZone(rp.shown(l), rp.zoneOf(l.record.Address.Parent()))
+	row := l.info.kind.InZone(rp.rowOf(l), rp.zoneOf(l.record.Address.Parent()))
 	var names []string
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
@@ -59,7 +59,7 @@ func (rp *orphans) driftedFields(l *orphan) []string {
 		for k := i; k < len(l.info.kind.Fields); k++ {
 			form := &l.info.kind.Fields[k]
 			if _, set := l.record.Values[form.Name]; set && (k == i || form.SharesAPIName(*f)) {
-				drifted = !l.record.mayHaveSent(form.Name) && l.record.drifted(form, have, row) && (drifted || !applied) && !rp.lostOnlyDeleted(l, form, have)
+				drifted = !l.record.mayHaveSent(form.Name) && l.record.hasDrifted(form, have, row) && (drifted || !applied) && !rp.lostOnlyDeleted(l, form, have)
 				applied = true
 			}
 		}
@@ -101,12 +101,12 @@ func (rp *orphans) movedFields(l *orphan) (names []string) {
 
 // lostOnlyDeleted reports the same as [comparer.lostOnlyDeleted], for an orphan. It reads the lists; if none can be read, it reports false.
 func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (read bool) {
-	gone := lost(f, l.record.Values[f.Name], have)
+	gone := lostReferences(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {
 		return false
 	}
 	for _, t := range rp.objects.namedBy(f) {
-		for _, list := range rp.listsBeside(l, t) {
+		for _, list := range rp.siblingLists(l, t) {
 			a := rp.service.askOptional(list.read)
 			if slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }) {
 				return false
@@ -128,14 +128,14 @@ func (rp *orphans) zoneOf(parent resource.Address) *time.Location {
 		return rp.objects.currentZone(i)
 	}
 	if l := rp.byAddress[parent]; l != nil {
-		return resource.Zone(rp.shown(l).Text("timezone"))
+		return resource.Zone(rp.rowOf(l).Text("timezone"))
 	}
 	return time.UTC
 }
 
 // lastChange returns the user who changed an orphan last, and the time.
 func (rp *orphans) lastChange(l *orphan) (by string, at time.Time) {
-	row := rp.shown(l)
+	row := rp.rowOf(l)
 	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
 	if id := cmp.Or(row.Text("updated_by"), row.Text("created_by")); id != "" {
 		by = rp.nameOf(l, rp.objects.kinds[people()], id)
@@ -158,7 +158,7 @@ func (rp *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 // loss returns the data that is lost with an orphan.
 func (rp *orphans) loss(l *orphan) *Loss {
 	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
-	row := rp.shown(l)
+	row := rp.rowOf(l)
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		have, known := f.ObservedIn(row)
@@ -190,8 +190,8 @@ func (rp *orphans) loss(l *orphan) *Loss {
 // touchedByOthers reports whether another user changed an orphan after planform's last write of the orphan, its contents or its memberships.
 // The service updates the orphan's time of change for writes of contents and memberships, too.
 func (rp *orphans) touchedByOthers(l *orphan) bool {
-	by := resource.LowerID(rp.shown(l).Text("updated_by"))
-	at, err := time.Parse(time.RFC3339, rp.shown(l).Text("updated_at"))
+	by := resource.LowerID(rp.rowOf(l).Text("updated_by"))
+	at, err := time.Parse(time.RFC3339, rp.rowOf(l).Text("updated_at"))
 	if by == "" || err != nil || l.record.AppliedAt.IsZero() {
 		return false
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 // notices adds notices about orphans that stay.
-func (p *pruning) notices() {
-	p.warnUnrecorded()
-	if !p.in.Prune {
-		p.warnOrphans()
+func (pn *pruning) notices() {
+	pn.warnUnrecorded()
+	if !pn.in.Prune {
+		pn.warnOrphans()
 		return
 	}
 	kept, unread, unknown := 0, 0, 0
 	var going []Orphan
 	var found, archived []string
 	elsewhere := map[string]int{} // number of orphans by their manifest
-	for _, l := range p.orphans.list {
+	for _, l := range pn.orphans.list {
 		o := Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier}
 		switch l.decision { //nolint:exhaustive // the others need no notice
 		case toDelete:
@@ -30,13 +30,13 @@ func (p *pruning) notices() {
 		case notOurs:
 			found = append(found, o.String())
 		case otherSource:
-			if file := p.in.otherSource(&l.record); l.record.CreatedByUs && file != "" {
+			if file := pn.in.otherSource(&l.record); l.record.CreatedByUs && file != "" {
 				elsewhere[file]++
 			} else if l.record.CreatedByUs {
 				unknown++
 			}
 		case leftArchived:
-			if (l.parent == nil || l.parent.decision != leftArchived) && !p.objects.isHidden(o.Address.Parent()) {
+			if (l.parent == nil || l.parent.decision != leftArchived) && !pn.objects.isHidden(o.Address.Parent()) {
 				archived = append(archived, string(o.Address))
 			}
 		}
@@ -48,70 +48,70 @@ func (p *pruning) notices() {
 		}
 	}
 	which, look := "no longer in the manifest", "--refresh-all makes them"
-	if p.in.Deletes != nil {
+	if pn.in.Deletes != nil {
 		which, look = "that would go", look+"; --delete-changed does without"
 	}
-	p.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
-		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+" all the same")
-	p.notice("not-looked-into", unread, "nobody looked what others have in "+diag.Count(unread, "object")+" "+which+": that takes "+
-		strconv.Itoa(p.orphans.looks)+" requests", look)
-	if p.in.Deletes == nil {
-		p.warnRenamed(going)
+	pn.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
+		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+"")
+	pn.notice("not-looked-into", unread, diag.Count(unread, "object")+" "+which+" "+are(unread)+" not checked for use and contents of others: this takes "+
+		strconv.Itoa(pn.orphans.reads)+" requests", look)
+	if pn.in.Deletes == nil {
+		pn.warnRenamed(going)
 		for _, file := range slices.Sorted(maps.Keys(elsewhere)) {
 			name := file
 			if file == standardInput {
 				name = "standard input"
 			}
-			p.notice("other-source", elsewhere[file], diag.Count(elsewhere[file], "object")+" from "+name+" "+are(elsewhere[file])+
+			pn.notice("other-source", elsewhere[file], diag.Count(elsewhere[file], "object")+" from "+name+" "+are(elsewhere[file])+
 				" left alone: not part of this run", "")
 		}
-		p.notice("of-unknown", unknown, diag.Count(unknown, "object")+" "+are(unknown)+
+		pn.notice("of-unknown", unknown, diag.Count(unknown, "object")+" "+are(unknown)+
 			" left alone: the state file does not say which manifest had "+them(unknown),
 			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
 	}
-	p.notice("archived", len(archived), diag.First(archived, fewNames)+" "+are(len(archived))+
+	pn.notice("archived", len(archived), diag.First(archived, fewNames)+" "+are(len(archived))+
 		" archived on the service: left alone, with everything in it", "restore it to have it deleted; planform state rm ADDRESS stops tracking one")
-	p.notice("not-made", len(found), diag.Count(len(found), "object")+" "+which+" "+are(len(found))+
+	pn.notice("not-made", len(found), diag.Count(len(found), "object")+" "+which+" "+are(len(found))+
 		" not deleted, since planform did not create "+them(len(found))+": "+diag.First(found, fewNames), "planform state rm ADDRESS stops tracking one")
 }
 
 // notice adds a notice about n objects, if n is not 0.
-func (p *pruning) notice(code string, n int, summary, hint string) {
+func (pn *pruning) notice(code string, n int, summary, hint string) {
 	if n > 0 {
-		p.diags.notice(code, summary, hint)
+		pn.diags.notice(code, summary, hint)
 	}
 }
 
 // warnUnrecorded warns of unrecorded objects. Without pruning it does so only if the state is complete, because a new state has no records.
-func (p *pruning) warnUnrecorded() {
-	if p.in.Deletes != nil || p.in.Pull || !p.in.Prune && !p.in.Knowing {
+func (pn *pruning) warnUnrecorded() {
+	if pn.in.Deletes != nil || pn.in.Pull || !pn.in.Prune && !pn.in.StateIsComplete {
 		return
 	}
 	var names []string
-	for _, r := range p.orphans.unrecorded() {
-		if r.Address.Parent() == "" && p.in.Owner == "" {
+	for _, r := range pn.orphans.unrecorded() {
+		if r.Address.Parent() == "" && pn.in.Owner == "" {
 			continue // another manifest of the workspace may have it
 		}
 		names = append(names, Orphan{Address: r.Address, Identifier: r.Identifier}.String())
-		if !p.in.Prune {
-			p.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)
+		if !pn.in.Prune {
+			pn.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", gapUnrecorded)
 		}
 	}
 	slices.Sort(names)
-	n, hint := len(names), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
-	if p.in.Owner != "" && !p.in.DeleteUnrecorded { // without an owner, planform deletes no unrecorded objects
+	n, hint := len(names), "an earlier deletion failed, or the state is lost or old; it is not known which of them were protected"
+	if pn.in.Owner != "" && !pn.in.DeleteUnrecorded { // without an owner, planform deletes no unrecorded objects
 		hint += "; --prune --delete-unrecorded deletes " + them(n)
 	}
-	p.notice("unrecorded", n, diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
+	pn.notice("unrecorded", n, diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
 		diag.First(names, fewNames), hint)
 }
 
 // warnRenamed warns of orphans that are deleted while a similar object is created, because probably only the key was changed.
-func (p *pruning) warnRenamed(orphans []Orphan) {
-	p.findRenames(orphans)
+func (pn *pruning) warnRenamed(orphans []Orphan) {
+	pn.findRenames(orphans)
 	for _, was := range orphans {
-		if at, ok := p.objects.indexOf(was.RenamedTo); ok {
-			p.diags.warn(p.in.Desired[at], "another-key", string(was.RenamedTo)+" is created, and "+string(was.Address)+" is deleted",
+		if at, ok := pn.objects.indexOf(was.RenamedTo); ok {
+			pn.diags.warn(pn.in.Desired[at], "another-key", string(was.RenamedTo)+" is created, and "+string(was.Address)+" is deleted",
 				"if it was renamed, add `previously: "+was.Address.Key()+"` to the new entry")
 		}
 	}
@@ -119,14 +119,14 @@ func (p *pruning) warnRenamed(orphans []Orphan) {
 
 // findRenames sets RenamedTo of each orphan to a similar object that the run creates. The object's derived key differs from the orphan's in a
 // few letters, or, with pruning, both have the same name.
-func (p *pruning) findRenames(orphans []Orphan) {
+func (pn *pruning) findRenames(orphans []Orphan) {
 	left := map[siblings][]*Orphan{}
 	for i := range orphans {
 		at := siblings{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
 		left[at] = append(left[at], &orphans[i])
 	}
-	for i, o := range p.objects.all() {
-		f, step := &p.objects.states[i], p.steps.of[i]
+	for i, o := range pn.objects.all() {
+		f, step := &pn.objects.states[i], pn.steps.of[i]
 		if len(left) == 0 || f.presence != absent || step == nil || step.Action != Create || f.vanished {
 			continue
 		}
@@ -135,7 +135,7 @@ func (p *pruning) findRenames(orphans []Orphan) {
 		for k, was := range left[at] {
 			keys[k] = was.Address.Key()
 		}
-		now := slices.IndexFunc(left[at], func(was *Orphan) bool { return p.in.Prune && hadName(p.in.Prior[was.Address].Values, o) })
+		now := slices.IndexFunc(left[at], func(was *Orphan) bool { return pn.in.Prune && hadName(pn.in.Prior[was.Address].Values, o) })
 		if near := diag.Near(o.Key, keys); now < 0 && hasDefaultKey(o) && len(near) > 0 {
 			now = slices.Index(keys, near[0])
 		}
@@ -154,29 +154,29 @@ func hadName(values map[string]string, o *resource.Object) bool {
 }
 
 // warnOrphans lists the orphans of a plan that does not prune, and warns of them.
-func (p *pruning) warnOrphans() {
-	for address, r := range p.in.Prior {
-		_, wanted := p.objects.indexOf(address)
-		if _, owned := p.objects.owners[serviceID{address.Kind(), r.ID}]; !wanted && !owned && p.in.isOrphan(address, &r) && !p.orphans.isOthers(address) {
-			p.plan.Orphans = append(p.plan.Orphans, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
+func (pn *pruning) warnOrphans() {
+	for address, r := range pn.in.Prior {
+		_, wanted := pn.objects.indexOf(address)
+		if _, owned := pn.objects.owners[serviceID{address.Kind(), r.ID}]; !wanted && !owned && pn.in.isOrphan(address, &r) && !pn.orphans.belongsToOther(address) {
+			pn.plan.Orphans = append(pn.plan.Orphans, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
 		}
 	}
-	slices.SortFunc(p.plan.Orphans, func(a, b Orphan) int {
+	slices.SortFunc(pn.plan.Orphans, func(a, b Orphan) int {
 		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), cmp.Compare(a.Address, b.Address))
 	})
-	p.findRenames(p.plan.Orphans)
+	pn.findRenames(pn.plan.Orphans)
 	var names []string
-	for _, orphan := range p.plan.Orphans {
+	for _, orphan := range pn.plan.Orphans {
 		if orphan.RenamedTo == "" {
 			names = append(names, orphan.String())
 			continue
 		}
-		at, _ := p.objects.indexOf(orphan.RenamedTo)
-		p.diags.warn(p.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+
+		at, _ := pn.objects.indexOf(orphan.RenamedTo)
+		pn.diags.warn(pn.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+
 			string(orphan.RenamedTo)+" is created",
 			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
-	m := p.decisions.countOrphaned()
+	m := pn.decisions.countOrphaned()
 	var what []string
 	list := ""
 	if len(names) > 0 {
@@ -186,6 +186,6 @@ func (p *pruning) warnOrphans() {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	n := len(names) + m
-	p.notice("orphaned", n, strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list,
+	pn.notice("orphaned", n, strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list,
 		"to delete "+them(n)+", use --prune")
 }

@@ -19,7 +19,7 @@ type orphans struct {
 	refs    *references
 	records *memberRecords
 	list    []*orphan // parents first
-	looks   int       // number of requests that read the contents and users of single orphans
+	reads   int       // number of requests that read the contents and users of single orphans
 
 	byAddress   map[resource.Address]*orphan
 	createdByUs map[serviceID]*orphan      // orphans that planform created and that are not protected
@@ -45,7 +45,7 @@ type orphan struct {
 	cause    Cause          // the cause why it stays, if it is blocked
 	owner    resource.Owner // its other owner, if others is set
 	others   bool           // a row that was read shows that another owner has it
-	looked   bool           // it is read even if it stays, because it may be gone or belong to another owner
+	mustRead bool           // it is read even if it stays, because it may be gone or belong to another owner
 	unread   bool           // its contents or users were not read, because that takes too many requests
 	contents []Content
 	guards   []Guard
@@ -56,11 +56,11 @@ type orphan struct {
 
 func (o *orphan) id() serviceID { return serviceID{o.info.kind.Name, o.record.ID} }
 
-// goes reports whether the run deletes an orphan, by itself or with its parent.
-func (o *orphan) goes() bool { return o.decision == toDelete || o.decision == deleteWithParent }
+// isDeleted reports whether the run deletes an orphan, by itself or with its parent.
+func (o *orphan) isDeleted() bool { return o.decision == toDelete || o.decision == deleteWithParent }
 
-// keeps returns the cause why another orphan stays with this one, if this one stays.
-func (o *orphan) keeps(text string) Cause {
+// keptWithCause returns the cause why another orphan stays with this one, if this one stays.
+func (o *orphan) keptWithCause(text string) Cause {
 	switch {
 	case o.decision == leftArchived, o.decision == blocked && o.cause.Code == OfOthers:
 		return ofOthers(text)
@@ -70,9 +70,9 @@ func (o *orphan) keeps(text string) Cause {
 	return Cause{}
 }
 
-// hold blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
+// block blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
 // replaces it.
-func (rp *orphans) hold(l *orphan, c Cause) {
+func (rp *orphans) block(l *orphan, c Cause) {
 	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
 	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
 	case c.Code != OfOthers || !rp.in.DeleteChanged:
@@ -82,15 +82,15 @@ func (rp *orphans) hold(l *orphan, c Cause) {
 	}
 }
 
-// holdFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
+// blockFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
 // the other reasons are not called.
-func (rp *orphans) holdFor(l *orphan, reasons ...func(*orphan) []Cause) {
+func (rp *orphans) blockFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	for _, reason := range reasons {
 		if l.decision != toDelete && l.decision != undecided {
 			return
 		}
 		for _, c := range reason(l) {
-			rp.hold(l, c)
+			rp.block(l, c)
 		}
 	}
 }
@@ -139,7 +139,7 @@ const (
 
 // isOrphan reports whether an object of the state may be pruned if the manifest does not have it.
 func (in *Input) isOrphan(a resource.Address, r *Record) bool {
-	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
+	return r.CreatedByUs && a.IsObject() && in.isTargeted(a) && in.isSourceGone(r)
 }
 
 // findOrphans finds the orphans, and decides about each.
@@ -153,8 +153,8 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		_, wanted := rp.objects.indexOf(address)
 		switch {
 		case wanted, !address.IsObject(), resource.MustLookup(address.Kind()).Section == "" && rp.in.Deletes == nil: // a manifest cannot have objects of the kind
-		case !rp.in.targeted(address):
-			rp.keepParents(address, refused(string(address)+" in it "+rp.in.untargeted()))
+		case !rp.in.isTargeted(address):
+			rp.keepParents(address, refused(string(address)+" in it "+rp.in.whyNotTargeted()))
 		default:
 			rp.add(rp.in.Prior[address])
 		}
@@ -171,7 +171,7 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
 		return rp
 	}
-	rp.countLooks()
+	rp.countReads()
 	for _, level := range rp.levels() {
 		rp.service.each(len(level), func(i int) { rp.decide(level[i]) })
 	}
@@ -207,11 +207,11 @@ func (rp *orphans) add(r Record) {
 			r.ID, r.CreatedByUs = id, true
 		}
 	}
-	l.record, l.looked = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+	l.record, l.mustRead = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
 	rp.byAddress[r.Address] = l
 	rp.list = append(rp.list, l)
-	if r.CreatedByUs && !r.Protect && rp.in.sourceGone(&r) {
+	if r.CreatedByUs && !r.Protect && rp.in.isSourceGone(&r) {
 		rp.createdByUs[l.id()] = l
 	}
 }
@@ -226,7 +226,7 @@ func (rp *orphans) findMarked() {
 	}
 	for _, r := range rp.unrecorded() {
 		known := rp.byAddress[r.Address]
-		if (known == nil || known.record.ID == "") && rp.in.targeted(r.Address) {
+		if (known == nil || known.record.ID == "") && rp.in.isTargeted(r.Address) {
 			rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l == known })
 			rp.add(r)
 		}
@@ -246,11 +246,11 @@ func (rp *orphans) unrecorded() (found []Record) {
 			if owner, marked := row.Owner(); !marked || owner != rp.in.Owner || wanted || len(rp.objects.addressesOf(id)) > 0 {
 				continue
 			}
-			if _, other := rp.ownerOver(at.kind, rp.objects.params(at.parent), row); other {
+			if _, other := rp.otherOwnerAbove(at.kind, rp.objects.params(at.parent), row); other {
 				continue
 			}
 			r := Record{
-				Address: rp.markedAs(at, row), ID: row.ID(), Identifier: rp.objects.readableID(at.kind.kind, at.parent, row),
+				Address: rp.addressInMark(at, row), ID: row.ID(), Identifier: rp.objects.readableID(at.kind.kind, at.parent, row),
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
 			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // changes by others since then count
@@ -263,8 +263,8 @@ func (rp *orphans) unrecorded() (found []Record) {
 	return found
 }
 
-// markedAs returns the address in an object's mark, or an address with its ID if the mark has another kind or parent.
-func (rp *orphans) markedAs(at scope, row resource.Row) resource.Address {
+// addressInMark returns the address in an object's mark, or an address with its ID if the mark has another kind or parent.
+func (rp *orphans) addressInMark(at scope, row resource.Row) resource.Address {
 	parent := resource.Address("")
 	if at.parent != noObject {
 		parent = rp.in.Desired[at.parent].Address
@@ -276,8 +276,8 @@ func (rp *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	return addressIn(parent, at.kind.kind, row.ID())
 }
 
-// ownerOver returns the other owner whose mark is on a row, or on an ancestor of the row's own kind.
-func (rp *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
+// otherOwnerAbove returns the other owner whose mark is on a row, or on an ancestor of the row's own kind.
+func (rp *orphans) otherOwnerAbove(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
 	field, rows := parentField(t.kind), rp.listed(t, params)
 	for n := 0; row != nil && n <= len(rows); n++ { // n limits the loop if the parents form a cycle
 		if owner, ok = rp.in.otherOwner(row, true); ok || field == nil {
@@ -292,8 +292,8 @@ func (rp *orphans) ownerOver(t *kindInfo, params map[string]string, row resource
 // leaveToOwner leaves an orphan to another owner if a row that was read shows that owner's mark on the orphan, its parent or an object above
 // it.
 func (rp *orphans) leaveToOwner(l *orphan) {
-	row := rp.shown(l)
-	l.owner, l.others = rp.ownerOver(l.info, l.params, row)
+	row := rp.rowOf(l)
+	l.owner, l.others = rp.otherOwnerAbove(l.info, l.params, row)
 	switch i, wanted := rp.objects.indexOf(l.record.Address.Parent()); {
 	case l.parent != nil && l.parent.others:
 		l.owner, l.others = l.parent.owner, true
@@ -301,7 +301,7 @@ func (rp *orphans) leaveToOwner(l *orphan) {
 		l.owner, l.others = rp.objects.ownerOf(i)
 	}
 	switch {
-	case !l.others, l.decision == aliased, l.decision == vanished, !rp.in.sourceGone(&l.record):
+	case !l.others, l.decision == aliased, l.decision == vanished, !rp.in.isSourceGone(&l.record):
 	case rp.in.Deletes != nil && (l.parent == nil || !l.parent.others):
 		l.decision, l.cause = blocked, refused("it belongs to "+l.owner.String())
 	default:
@@ -309,8 +309,8 @@ func (rp *orphans) leaveToOwner(l *orphan) {
 	}
 }
 
-// isOthers reports whether another owner is known to have the object at an address.
-func (rp *orphans) isOthers(a resource.Address) bool {
+// belongsToOther reports whether another owner is known to have the object at an address.
+func (rp *orphans) belongsToOther(a resource.Address) bool {
 	i, wanted := rp.objects.indexOf(a)
 	l := rp.byAddress[a]
 	return wanted && rp.objects.states[i].foreign || l != nil && l.others
@@ -319,9 +319,9 @@ func (rp *orphans) isOthers(a resource.Address) bool {
 // declaresOther reports whether another owner has the object that declares a membership, which is the member or the container.
 func (rp *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
 	if m.On == m.Container {
-		return rp.isOthers(container)
+		return rp.belongsToOther(container)
 	}
-	return rp.isOthers(rp.objects.addressOf(serviceID{m.Member, member}))
+	return rp.belongsToOther(rp.objects.addressOf(serviceID{m.Member, member}))
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
@@ -354,7 +354,7 @@ func (rp *orphans) locate(l *orphan) {
 		l.params[k.Param] = r.ID
 	}
 	if l.parent != nil {
-		l.parent.looked, l.depth = true, l.parent.depth+1
+		l.parent.mustRead, l.depth = true, l.parent.depth+1
 	}
 	if r, ok := l.info.listRead(l.params); ok {
 		rp.listSizes[r.Path]++
@@ -371,7 +371,7 @@ func (rp *orphans) locate(l *orphan) {
 		}
 	case wanted || len(rp.objects.addressesOf(l.id())) > 1:
 		l.decision = aliased
-	case !rp.in.sourceGone(r):
+	case !rp.in.isSourceGone(r):
 		l.decision, inside = otherSource, refused("the state file does not say which manifest had "+string(r.Address)+" in it")
 	case r.Protect:
 		l.decision = blocked
@@ -396,20 +396,20 @@ func (rp *orphans) decide(l *orphan) {
 		rp.confirmKept(l)
 		return
 	}
-	for _, check := range []func(*orphan) (decision, Cause){rp.withParent, rp.place, rp.presence} {
+	for _, check := range []func(*orphan) (decision, Cause){rp.decideByParent, rp.decideByPlace, rp.presence} {
 		if l.decision == undecided {
 			l.decision, l.cause = check(l)
 		}
 	}
 	if l.decision == toDelete {
 		rp.leaveToOwner(l)
-		rp.holdFor(l, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
+		rp.blockFor(l, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 	}
 }
 
 // confirmKept checks whether an orphan that stays still exists, and whether another owner has it. Decisions about its children depend on both.
 func (rp *orphans) confirmKept(l *orphan) {
-	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
+	if !l.mustRead || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
 	if found, _ := rp.presence(l); found == vanished {
@@ -418,12 +418,12 @@ func (rp *orphans) confirmKept(l *orphan) {
 	rp.leaveToOwner(l)
 }
 
-// withParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
-func (rp *orphans) withParent(l *orphan) (decision, Cause) {
+// decideByParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
+func (rp *orphans) decideByParent(l *orphan) (decision, Cause) {
 	p := l.parent
 	switch {
 	case p == nil:
-	case p.goes():
+	case p.isDeleted():
 		return deleteWithParent, Cause{}
 	case p.decision == leftArchived, p.decision == leftInParent:
 		return p.decision, Cause{}
@@ -435,8 +435,8 @@ func (rp *orphans) withParent(l *orphan) (decision, Cause) {
 	return undecided, Cause{}
 }
 
-// place decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
-func (rp *orphans) place(l *orphan) (decision, Cause) {
+// decideByPlace decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
+func (rp *orphans) decideByPlace(l *orphan) (decision, Cause) {
 	parent := l.record.Address.Parent()
 	i, wanted := rp.objects.indexOf(parent)
 	switch inside := rp.keptInside[l.record.Address]; {
@@ -471,9 +471,9 @@ func (rp *orphans) keepAncestors() {
 		if l.decision != blocked && l.decision != leftArchived || field == nil {
 			continue
 		}
-		up, _ := field.ObservedIn(rp.shown(l))
+		up, _ := field.ObservedIn(rp.rowOf(l))
 		if parent := rp.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
-			if rp.hold(parent, l.keeps(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
+			if rp.block(parent, l.keptWithCause(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
 				kept = append(kept, parent)
 				rp.decideInside(parent)
 			}
@@ -488,8 +488,8 @@ func (rp *orphans) keepUsed() (changed bool) {
 		if l.decision != toDelete {
 			return
 		}
-		rp.holdFor(l, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.foreignRelations, rp.unlistedUsers,
-			rp.notLookedAt)
+		rp.blockFor(l, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.foreignRelations, rp.unlistedUsers,
+			rp.whyNotRead)
 		if l.decision != toDelete {
 			rp.decideInside(l)
 			changed = true

@@ -21,13 +21,13 @@ type pruning struct {
 }
 
 // namesIn returns the names of the objects that an orphan refers to, by ID.
-func (p *pruning) namesIn(l *orphan) map[string]string {
+func (pn *pruning) namesIn(l *orphan) map[string]string {
 	names := map[string]string{}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		if text, _ := f.TextIn(l.row); f.IsRef() && text != "" {
 			for id := range strings.SplitSeq(text, ",") {
-				names[id] = p.refs.nameID(f.Ref, id)
+				names[id] = pn.refs.nameID(f.Ref, id)
 			}
 		}
 	}
@@ -35,17 +35,17 @@ func (p *pruning) namesIn(l *orphan) map[string]string {
 }
 
 // deletions returns the steps that delete orphans. They come after all other steps; each needs the steps of objects that refer to its orphan.
-func (p *pruning) deletions() (steps []*Step) {
+func (pn *pruning) deletions() (steps []*Step) {
 	going := map[string]*orphan{}
-	for _, l := range p.orphans.list {
+	for _, l := range pn.orphans.list {
 		if l.decision == toDelete {
 			going[l.record.ID] = l
 		}
 	}
 	before, namedBy := map[*orphan][]*Step{}, map[*orphan][]*orphan{}
-	for i := range p.objects.count() {
-		f := &p.objects.states[i]
-		if p.steps.of[i] == nil || len(going) == 0 {
+	for i := range pn.objects.count() {
+		f := &pn.objects.states[i]
+		if pn.steps.of[i] == nil || len(going) == 0 {
 			continue
 		}
 		l := orphan{info: f.info}
@@ -54,13 +54,13 @@ func (p *pruning) deletions() (steps []*Step) {
 		}
 		for _, id := range l.references(f.row) {
 			if to := going[id]; to != nil {
-				before[to] = append(before[to], p.steps.of[i])
+				before[to] = append(before[to], pn.steps.of[i])
 			}
 		}
 	}
-	for _, l := range p.orphans.list {
+	for _, l := range pn.orphans.list {
 		var row resource.Row
-		if l.goes() {
+		if l.isDeleted() {
 			row = l.row
 		}
 		for _, id := range l.references(row) {
@@ -71,16 +71,16 @@ func (p *pruning) deletions() (steps []*Step) {
 	}
 	add := func(l *orphan, d *Deletion) *Step {
 		l.step = &Step{Address: l.record.Address, Action: Delete, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Deletion: d}
-		l.step.Identifier, l.step.Name = p.orphans.titleOf(l)
+		l.step.Identifier, l.step.Name = pn.orphans.titleOf(l)
 		steps = append(steps, l.step)
 		return l.step
 	}
-	children := slices.Clone(p.orphans.list)
+	children := slices.Clone(pn.orphans.list)
 	slices.Reverse(children)
 	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
 		case l.decision == toDelete:
-			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: p.namesIn(l)})
+			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: pn.namesIn(l)})
 			step.Operation, step.needs = l.delete, before[l]
 			for _, other := range namedBy[l] {
 				if other.step != nil { // nil if the orphans refer to each other
@@ -89,17 +89,17 @@ func (p *pruning) deletions() (steps []*Step) {
 			}
 		case l.decision == blocked && l.record.Protect:
 			what, hint := string(l.record.Address)+" is protected, and no longer in the manifest", "add it again; to delete it, apply protect: false first"
-			if p.in.Deletes != nil {
+			if pn.in.Deletes != nil {
 				what, hint = "undo would delete "+string(l.record.Address)+", which is protected", "apply protect: false first"
 			}
-			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
+			pn.diags.add(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
-			add(l, nil).block(l.cause.after("it would be deleted, but "))
+			add(l, nil).block(l.cause.withPrefix("it would be deleted, but "))
 		}
 	}, func([]*orphan) {})
-	for _, l := range p.orphans.list { // parents first
+	for _, l := range pn.orphans.list { // parents first
 		if l.decision == deleteWithParent {
-			add(l, &Deletion{With: "with " + string(l.parent.record.Address), Row: l.row, Record: l.record, Names: p.namesIn(l)}).needs = []*Step{l.parent.step}
+			add(l, &Deletion{With: "with " + string(l.parent.record.Address), Row: l.row, Record: l.record, Names: pn.namesIn(l)}).needs = []*Step{l.parent.step}
 		}
 	}
 	return steps

@@ -346,7 +346,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		},
 		"an object is deleted if a field differs only in the form that the service shows": {
 			api: full, want: project, options: pruning, given: item("name=A"),
-			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},
+			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.ShownValue("A"))},
 			steps: []string{"delete work_item/web/a"},
 		},
 		"an object is deleted if its text equals what was applied in one of its two forms": {
@@ -438,7 +438,7 @@ func TestManyOrphansStayWithoutALookAtTheirContents(t *testing.T) {
 	s.in.Prune = true
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
-	const unread = "it would be deleted, but planform did not look what others have in it or use it for: that takes 244 requests, which --refresh-all makes"
+	const unread = "it would be deleted, but planform did not check its contents and its use by others: this takes 244 requests (--refresh-all)"
 	if plan.Summary.Blocked != many || len(s.reads) > 2 || plan.Steps[0].Reason() != unread || len(plan.Notices) != 1 {
 		t.Errorf("%+v, %d reads, %s, %v", plan.Summary, len(s.reads), plan.Steps[0].Reason(), plan.Notices)
 	}

@@ -11,38 +11,38 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// maxLooks limits the requests that read the contents and users of orphans to four minutes of the usual quota.
-const maxLooks = 4 * maxSingleReads
+// maxOrphanReads limits the requests that read the contents and users of orphans to four minutes of the usual quota.
+const maxOrphanReads = 4 * maxSingleReads
 
-// countLooks counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
-func (rp *orphans) countLooks() {
+// countReads counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
+func (rp *orphans) countReads() {
 	overviews := map[string]bool{}
 	for _, l := range rp.list {
 		if l.decision != undecided {
 			continue
 		}
 		if l.info.parent != nil {
-			rp.looks += len(resource.Children(l.info.kind.Name))
+			rp.reads += len(resource.Children(l.info.kind.Name))
 		}
 		if l.parent != nil && l.parent.decision == undecided {
 			continue // the parent is checked instead
 		}
-		rp.looks += min(1, len(l.info.relations()))
-		for _, k := range l.info.membershipsInside() {
+		rp.reads += min(1, len(l.info.relations()))
+		for _, k := range l.info.membershipsLostWith() {
 			if _, ok := k.Op(resource.ListOverview, rp.in.API); ok {
 				overviews[k.Name+" "+string(l.record.Address.Parent())] = true
 			} else {
-				rp.looks++
+				rp.reads++
 			}
 		}
 	}
-	rp.looks += len(overviews)
+	rp.reads += len(overviews)
 }
 
 // mayRead reports whether a read about one orphan has an answer already, or there are few enough such reads. Otherwise it marks the orphan as
 // unread.
 func (rp *orphans) mayRead(l *orphan, read Read) bool {
-	if _, have := rp.in.Observed[read]; have || rp.looks <= maxLooks || rp.in.RefreshAll {
+	if _, have := rp.in.Observed[read]; have || rp.reads <= maxOrphanReads || rp.in.RefreshAll {
 		return true
 	}
 	l.unread = true
@@ -100,7 +100,7 @@ func (rp *orphans) namedInFields(l *orphan) (causes []Cause) {
 			shown, path = u.kind.parent.kind, shown.Section+"."+path
 		}
 		var by []string
-		for _, list := range rp.listsBeside(l, u.kind) {
+		for _, list := range rp.siblingLists(l, u.kind) {
 			for _, row := range rp.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
 				if !rp.keepsUsing(u, row.ID(), l.record.ID) {
 					continue
@@ -130,16 +130,16 @@ func refersToIt(by []string, k *resource.Kind, path string, refuses bool) []Caus
 	return []Cause{ofOthers(text)}
 }
 
-// listBeside is a list of an orphan's siblings of another kind, or of the contents of such a sibling, such as the states of a workflow.
-type listBeside struct {
+// siblingList is a list of an orphan's siblings of another kind, or of the contents of such a sibling, such as the states of a workflow.
+type siblingList struct {
 	read Read
 	in   resource.Row // the sibling that has the list; nil = the list has the siblings themselves
 }
 
-// listsBeside returns the lists with the objects of a kind that can refer to an orphan, or that the orphan can refer to.
-func (rp *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
+// siblingLists returns the lists with the objects of a kind that can refer to an orphan, or that the orphan can refer to.
+func (rp *orphans) siblingLists(l *orphan, k *kindInfo) (lists []siblingList) {
 	if read, ok := k.listRead(l.params); ok {
-		return []listBeside{{read, nil}}
+		return []siblingList{{read, nil}}
 	}
 	if k.parent == nil {
 		return nil
@@ -152,7 +152,7 @@ func (rp *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 		params := maps.Clone(l.params)
 		params[k.parent.kind.Param] = row.ID()
 		if read, ok := k.listRead(params); ok {
-			lists = append(lists, listBeside{read, row})
+			lists = append(lists, siblingList{read, row})
 		}
 	}
 	return lists
@@ -169,7 +169,7 @@ func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 			return false // the run sets the field to another object
 		}
 	}
-	return u.field.NeverEmpty() || rp.isOthers(rp.objects.addressOf(key)) ||
+	return u.field.NeverEmpty() || rp.belongsToOther(rp.objects.addressOf(key)) ||
 		!slices.ContainsFunc(rp.objects.addressesOf(key), func(a resource.Address) bool {
 			applied, ok := rp.in.Prior[a].Values[u.field.Name]
 			return ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target))
@@ -179,7 +179,7 @@ func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 // isDeleted reports whether an object of the service is an orphan that this run deletes, or that is gone.
 func (rp *orphans) isDeleted(id serviceID) bool {
 	l := rp.createdByUs[id]
-	return l != nil && (l.goes() || l.decision == vanished)
+	return l != nil && (l.isDeleted() || l.decision == vanished)
 }
 
 // membersOf reads the members of an orphan. It returns false if the API has no such list, or there are too many reads.
@@ -194,13 +194,13 @@ func (rp *orphans) membersOf(l *orphan, k *resource.Kind) (list memberList, ok b
 // foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
 func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
-	for _, k := range l.info.membershipsInside() {
+	for _, k := range l.info.membershipsLostWith() {
 		list, ok := rp.membersOf(l, k)
 		if !ok {
 			continue
 		}
-		member, added := resource.MustLookup(k.Membership.Member), rp.addedTo(l.record.Address, k.Membership)
-		by, staying := rp.membersNot(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
+		member, added := resource.MustLookup(k.Membership.Member), rp.membersAddedTo(l.record.Address, k.Membership)
+		by, staying := rp.membersOfOthers(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
 		l.count(member.Noun(), MemberOf, staying)
 		if len(by) > 0 {
 			causes = append(causes, ofOthers(countOf(len(by), member)+" added by others "+are(len(by))+" in it: "+diag.First(by, fewNames)))
@@ -213,9 +213,9 @@ func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// membersNot returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
+// membersOfOthers returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
 // that this run deletes.
-func (rp *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
+func (rp *orphans) membersOfOthers(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
 	for _, id := range list.ids() {
 		if rp.isDeleted(serviceID{k.Membership.Member, id}) {
 			continue
@@ -228,8 +228,8 @@ func (rp *orphans) membersNot(l *orphan, k *resource.Kind, list *memberList, byU
 	return names, staying
 }
 
-// addedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
-func (rp *orphans) addedTo(container resource.Address, m *resource.Membership) []string {
+// membersAddedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
+func (rp *orphans) membersAddedTo(container resource.Address, m *resource.Membership) []string {
 	return slices.DeleteFunc(rp.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
 		return id == "" || rp.declaresOther(m, container, id)
 	})
@@ -237,20 +237,20 @@ func (rp *orphans) addedTo(container resource.Address, m *resource.Membership) [
 
 // addedByUs reports whether planform added a member to a container, according to the state.
 func (rp *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(rp.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(rp.addedTo(a, m), member) })
+	return slices.ContainsFunc(rp.objects.addressesOf(container), func(a resource.Address) bool { return slices.Contains(rp.membersAddedTo(a, m), member) })
 }
 
 // foreignContainers returns a cause for each kind whose containers have an orphan as a member. It leaves out containers that this run deletes,
 // and memberships that planform made.
 func (rp *orphans) foreignContainers(l *orphan) (causes []Cause) {
-	for _, k := range l.info.membershipsAround() {
+	for _, k := range l.info.containerMemberships() {
 		t := rp.objects.kind(k.Membership.Container)
 		read, listed := t.listRead(map[string]string{"workspace_slug": rp.in.Workspace})
 		if !listed {
 			continue
 		}
 		rows := byID(rp.service.ask(read).Rows)
-		if len(rows) > maxLooks && !rp.in.RefreshAll {
+		if len(rows) > maxOrphanReads && !rp.in.RefreshAll {
 			l.unread = true
 			continue
 		}
@@ -287,7 +287,7 @@ func (rp *orphans) foreignRelations(l *orphan) []Cause {
 			n += len(rows)
 		}
 		m, inverse := k.Membership, resource.MustLookup(k.Membership.Inverse).Membership
-		names, _ := rp.membersNot(l, k, &list, func(id string) bool {
+		names, _ := rp.membersOfOthers(l, k, &list, func(id string) bool {
 			return rp.addedByUs(l.id(), m, id) || rp.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
 		})
 		for _, name := range names {
@@ -308,7 +308,7 @@ func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	for _, u := range l.info.referrers(rp.objects.kinds) {
 		users = append(users, u.kind)
 	}
-	for _, k := range l.info.membershipsInside() {
+	for _, k := range l.info.membershipsLostWith() {
 		users = append(users, rp.objects.kind(k.Membership.Member))
 	}
 	parent := l.record.Address.Parent()
@@ -324,13 +324,13 @@ func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// notLookedAt returns a cause if the contents or users of an orphan were not read, because that takes too many requests.
-func (rp *orphans) notLookedAt(l *orphan) []Cause {
+// whyNotRead returns a cause if the contents or users of an orphan were not read, because that takes too many requests.
+func (rp *orphans) whyNotRead(l *orphan) []Cause {
 	if !l.unread || rp.in.DeleteChanged {
 		return nil
 	}
-	return []Cause{refused("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(rp.looks) +
-		" requests, which --refresh-all makes")}
+	return []Cause{refused("planform did not check its contents and its use by others: this takes " + strconv.Itoa(rp.reads) +
+		" requests (--refresh-all)")}
 }
 
 // memberDisplayName returns the name of a member, from the list of the member's kind or from the list of members.
@@ -345,8 +345,8 @@ func (rp *orphans) memberDisplayName(m *resource.Membership, parent resource.Add
 	return rp.refs.nameID(m.Member, id)
 }
 
-// shown returns the row of an orphan, or nil if it was not read.
-func (rp *orphans) shown(l *orphan) resource.Row {
+// rowOf returns the row of an orphan, or nil if it was not read.
+func (rp *orphans) rowOf(l *orphan) resource.Row {
 	if l.row == nil {
 		l.row = rp.listed(l.info, l.params)[l.record.ID]
 	}
@@ -355,7 +355,7 @@ func (rp *orphans) shown(l *orphan) resource.Row {
 
 // titleOf returns the readable identifier and the name of an orphan from the service, else from the state.
 func (rp *orphans) titleOf(l *orphan) (identifier, name string) {
-	row := rp.shown(l)
+	row := rp.rowOf(l)
 	texts := l.info.kind.DisplayTexts(row)
 	for _, field := range l.info.kind.NaturalKey {
 		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") && !resource.IsID(applied) {

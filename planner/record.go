@@ -33,9 +33,9 @@ func MergeValues(values, newer map[string]string) map[string]string {
 // unseen begins the value of a record under [ShownKey] until the service shows the field.
 const unseen = "?"
 
-// Unverified returns the value of a record under [ShownKey] for a text that was sent in a batch, until the service shows it: the answer to
+// UnverifiedValue returns the value of a record under [ShownKey] for a text that was sent in a batch, until the service shows it: the answer to
 // a batch has only IDs. at is the time of the answer by the service's clock; zero = not known.
-func Unverified(at time.Time) string {
+func UnverifiedValue(at time.Time) string {
 	if at.IsZero() {
 		return unseen
 	}
@@ -50,8 +50,8 @@ func (r *Record) SentUnseen(field string) bool {
 // leftOutMark is the prefix of a value under [ShownKey] if the service left out some of the references that were sent.
 const leftOutMark = "!"
 
-// LeftOut returns the value of a record under [ShownKey] if the service left out some of the references that were sent.
-func LeftOut(canonical string) string { return leftOutMark + resource.Digest(canonical) }
+// LeftOutValue returns the value of a record under [ShownKey] if the service left out some of the references that were sent.
+func LeftOutValue(canonical string) string { return leftOutMark + resource.Digest(canonical) }
 
 // stillShown reports whether the service shows the normalized form of the value that was applied last, so that nobody changed it since.
 // If the value is shown for the first time, this is certain only if the row was not changed after the answer to the write.
@@ -60,7 +60,7 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 	shown := r.Values[ShownKey(field.Name)]
 	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(shown, unseen))
 	changed, failed := time.Parse(time.RFC3339, row.Text("updated_at"))
-	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil &&
+	return applied && (shown == ShownValue(have) || shown == LeftOutValue(have) || r.SentUnseen(field.Name) && err == nil && failed == nil &&
 		!changed.After(sent))
 }
 
@@ -93,11 +93,11 @@ func (r *Record) lastSent() time.Time {
 	return r.AppliedAt
 }
 
-// drifted reports whether somebody changed a field on the service since the last apply.
-func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
+// hasDrifted reports whether somebody changed a field on the service since the last apply.
+func (r *Record) hasDrifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]
 	return known && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
 }
 
-// Shown returns the value of a record under [ShownKey] for a value that the service showed.
-func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
+// ShownValue returns the value of a record under [ShownKey] for a value that the service showed.
+func ShownValue(canonical string) string { return "=" + resource.Digest(canonical) }

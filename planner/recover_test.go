@@ -22,9 +22,9 @@ func unconfirmedCreate(address resource.Address, after int) planner.Record {
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
-func (s *fakeService) numbered(n int, name string, after time.Duration) *fakeService {
+func (fs *fakeService) numbered(n int, name string, after time.Duration) *fakeService {
 	at := sent.Add(after).Format("2006-01-02T15:04:05.999999Z07:00")
-	return s.given("work_item", web, uuid(9, n), "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)
+	return fs.given("work_item", web, uuid(9, n), "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)
 }
 
 func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
@@ -32,7 +32,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	const pay, again = resource.Address("work_item/web/pay"), resource.Address("work_item/web/again")
 	ask := func(addresses ...resource.Address) (steps []string) {
 		for _, a := range addresses {
-			steps = append(steps, "not_possible "+string(a)+": "+strings.ReplaceAll(lost, "work_item/web/a ", string(a)+" "))
+			steps = append(steps, "not_possible "+string(a)+": "+strings.ReplaceAll(lostCreate, "work_item/web/a ", string(a)+" "))
 		}
 		return steps
 	}
@@ -180,11 +180,11 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 }
 
 // items gives the service many work items.
-func (s *fakeService) items(first, last int, name string, after time.Duration) *fakeService {
+func (fs *fakeService) items(first, last int, name string, after time.Duration) *fakeService {
 	for n := first; n <= last; n++ {
-		s.numbered(n, name, after)
+		fs.numbered(n, name, after)
 	}
-	return s
+	return fs
 }
 
 // knownItems are the records of many work items in the state.

@@ -78,7 +78,7 @@ func (re *references) resolveNames() {
 	for _, optional := range []bool{false, true} {
 		var asked []nameUse
 		for _, n := range re.objects.uses {
-			if !re.objects.states[n.by].presence.decided() || n.value.Field.Past != optional {
+			if !re.objects.states[n.by].presence.isDecided() || n.value.Field.Past != optional {
 				continue
 			}
 			for j := range n.value.Refs {
@@ -120,7 +120,7 @@ func (re *references) resolveName(name nameUse) {
 	if name.key.within != noObject {
 		parent := string(re.in.Desired[name.key.within].Address)
 		switch p := re.objects.states[name.key.within].presence; {
-		case !p.decided():
+		case !p.isDecided():
 			return
 		case p == absent && re.snapshot.kindPresence(t) == unsupported:
 			re.names[name.key] = nameResult{unsupported: true}
@@ -257,7 +257,7 @@ func (re *references) target(i objectID, t *refField, r *resource.Reference) (at
 func (re *references) idResolver(i objectID) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if field.Rich() {
-			page := cmp.Or(r.ID, re.page(r.Target))
+			page := cmp.Or(r.ID, re.pageURL(r.Target))
 			return page, page != ""
 		}
 		at, id, ok := re.target(i, re.objects.states[i].info.ref(field), r)
@@ -265,8 +265,8 @@ func (re *references) idResolver(i objectID) resource.IDResolver {
 	}
 }
 
-// page returns the URL of an object's page in the web app, or "" if it has none yet.
-func (re *references) page(o *resource.Object) string {
+// pageURL returns the URL of an object's page in the web app, or "" if it has none yet.
+func (re *references) pageURL(o *resource.Object) string {
 	return o.Kind.Page(re.in.WebURL, re.pathParams(o))
 }
 
@@ -316,7 +316,7 @@ func (re *references) nameLinks(v *resource.Value, have, want string) (string, s
 	}
 	want, _ = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return standsForAddress + r.Text, true })
 	for i := range v.Links {
-		if page := cmp.Or(v.Links[i].ID, re.page(v.Links[i].Target)); page != "" {
+		if page := cmp.Or(v.Links[i].ID, re.pageURL(v.Links[i].Target)); page != "" {
 			for _, leads := range []string{`href="`, `src="`} {
 				have = strings.ReplaceAll(have, leads+page+`"`, leads+standsForAddress+v.Links[i].Text+`"`)
 			}
@@ -410,7 +410,7 @@ func (re *references) findCycles() {
 			switch at, _, ok := re.target(n.by, n.field, r); {
 			case !ok || at == noObject:
 			case at == n.by && r.Target == nil:
-				re.diags.at(diag.Error, r.Position, o.Address, "own-reference", string(o.Address)+" names itself in "+n.value.Field.Name+
+				re.diags.add(diag.Error, r.Position, o.Address, "own-reference", string(o.Address)+" names itself in "+n.value.Field.Name+
 					": it is "+r.Text, "name another "+o.Kind.Noun())
 			case n.value.Field.Name == o.Kind.ParentField:
 				below, above[n.by] = append(below, n.by), at

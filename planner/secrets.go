@@ -11,7 +11,7 @@ import (
 const SecretKeptHint = "move the file away if its secret is an old one, or name another secret_file"
 
 // SecretLostHint is the hint for a secret that is in no file.
-const SecretLostHint = "--new-secrets asks for a new one, and the present one stops working; or put what the receiver has into the file"
+const SecretLostHint = "--new-secrets gets a new secret, and the old one stops working; or write the receiver's into the file"
 
 // ErrSecretMayDiffer is the cause if a request without an answer may have replaced a secret.
 var ErrSecretMayDiffer = errors.New("it may have changed")
@@ -29,8 +29,8 @@ func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 	}
 }
 
-// secrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
-func (w *warnings) secrets() {
+// warnSecrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
+func (w *warnings) warnSecrets() {
 	for i, o := range w.in.Desired {
 		step, file := w.steps.of[i], o.Secret()
 		creates := step != nil && step.Action == Create
@@ -43,7 +43,7 @@ func (w *warnings) secrets() {
 				}
 				if w.in.Deletes != nil { // an undo does not know the secret file
 					d.Summary = string(o.Address) + " gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events"
-					d.Hint = "regenerate it in Plane afterwards, or leave it out of the undo and apply a manifest that names a secret_file"
+					d.Hint = "regenerate it in Plane afterwards, or undo without it and apply a manifest that names a secret_file"
 				}
 				w.diags.Add(d)
 			}
@@ -53,7 +53,7 @@ func (w *warnings) secrets() {
 		case creates && file.Filled && !step.Write.Announced: // if announced, the file may have the secret of the earlier create
 			w.diags.Add(diag.Diagnostic{
 				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
-				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,
+				Summary: file.Path + " is not empty, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,
 			})
 		case !creates && !file.Filled && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
 			var cause error

@@ -49,7 +49,7 @@ func newService(tb testing.TB, api resource.API) *fakeService {
 }
 
 // given puts something on the service that planform did not make; fields are written as name=text.
-func (s *fakeService) given(kind, parent, id string, fields ...string) *fakeService {
+func (fs *fakeService) given(kind, parent, id string, fields ...string) *fakeService {
 	row := resource.Row{"id": id}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
@@ -62,25 +62,25 @@ func (s *fakeService) given(kind, parent, id string, fields ...string) *fakeServ
 	if k.Parent != "" {
 		row[k.Parent] = parent
 	}
-	s.keep(&remoteObject{k, parent, row})
-	return s
+	fs.keep(&remoteObject{k, parent, row})
+	return fs
 }
 
-func (s *fakeService) keep(t *remoteObject) {
-	s.objects = append(s.objects, t)
-	s.byID[t.row.ID()] = t
+func (fs *fakeService) keep(t *remoteObject) {
+	fs.objects = append(fs.objects, t)
+	fs.byID[t.row.ID()] = t
 }
 
-func (s *fakeService) find(id string) *remoteObject { return s.byID[id] }
+func (fs *fakeService) find(id string) *remoteObject { return fs.byID[id] }
 
 // plan makes the plan, and answers what it reads.
-func (s *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
-	s.t.Helper()
-	in := s.in
-	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
-	result := planner.Build(load(s.t, in, func(r planner.Read) planner.Answer {
-		s.reads = append(s.reads, r)
-		return s.answer(r)
+func (fs *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
+	fs.t.Helper()
+	in := fs.in
+	in.Desired, in.Observed, fs.reads = objects, planner.Observed{}, nil
+	result := planner.Build(load(fs.t, in, func(r planner.Read) planner.Answer {
+		fs.reads = append(fs.reads, r)
+		return fs.answer(r)
 	}))
 	return result.Plan, result.Findings
 }
@@ -92,13 +92,13 @@ type answering struct {
 	answer   func(planner.Read) planner.Answer
 }
 
-func (a answering) Read(_ context.Context, reads []planner.Read) error {
-	a.t.Helper()
+func (aw answering) Read(_ context.Context, reads []planner.Read) error {
+	aw.t.Helper()
 	for _, r := range reads {
-		if _, twice := a.observed[r]; twice {
-			a.t.Fatalf("read twice: %s", r.Path)
+		if _, twice := aw.observed[r]; twice {
+			aw.t.Fatalf("read twice: %s", r.Path)
 		}
-		a.observed[r] = a.answer(r)
+		aw.observed[r] = aw.answer(r)
 	}
 	return nil
 }
@@ -124,23 +124,23 @@ func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
 }
 
 // mustPlan makes a plan that must have no errors.
-func (s *fakeService) mustPlan(objects []*resource.Object) *planner.Plan {
-	s.t.Helper()
-	plan, found := s.plan(objects)
+func (fs *fakeService) mustPlan(objects []*resource.Object) *planner.Plan {
+	fs.t.Helper()
+	plan, found := fs.plan(objects)
 	if plan == nil {
-		s.t.Fatalf("no plan: %v", found.Err())
+		fs.t.Fatalf("no plan: %v", found.Err())
 	}
 	return plan
 }
 
 // answer is what the service says to a read.
-func (s *fakeService) answer(r planner.Read) planner.Answer {
-	s.t.Helper()
-	if strings.Contains(r.Path, "{") || !s.in.API.Offers(r.Operation) {
-		s.t.Fatalf("bad read %s", r.Path)
+func (fs *fakeService) answer(r planner.Read) planner.Answer {
+	fs.t.Helper()
+	if strings.Contains(r.Path, "{") || !fs.in.API.Offers(r.Operation) {
+		fs.t.Fatalf("bad read %s", r.Path)
 	}
 	k := resource.MustLookup(r.Operation.Kind)
-	if s.without[k.Name] {
+	if fs.without[k.Name] {
 		return planner.Answer{Unsupported: true}
 	}
 	params := map[string]string{}
@@ -151,19 +151,19 @@ func (s *fakeService) answer(r planner.Read) planner.Answer {
 		}
 	}
 	var rows []resource.Row
-	_, shelf := k.Op(resource.ListArchived, s.in.API)
+	_, shelf := k.Op(resource.ListArchived, fs.in.API)
 	switch r.Operation.Verb {
 	case resource.List, resource.ListArchived:
 		if r.ExternalID != "" {
-			return s.byMark(r.ExternalID)
+			return fs.byMark(r.ExternalID)
 		}
 		parent := ""
 		if k.Parent != "" {
-			if parent = params[resource.MustLookup(k.Parent).Param]; s.find(parent) == nil {
+			if parent = params[resource.MustLookup(k.Parent).Param]; fs.find(parent) == nil {
 				return planner.Answer{NotFound: true}
 			}
 		}
-		for _, t := range s.objects {
+		for _, t := range fs.objects {
 			away := (shelf || k.Name == "work_item") && t.row["archived_at"] != nil
 			if t.kind == k && t.parent == parent && away == (r.Operation.Verb == resource.ListArchived) {
 				rows = append(rows, t.row)
@@ -172,25 +172,25 @@ func (s *fakeService) answer(r planner.Read) planner.Answer {
 		return planner.Answer{Rows: rows}
 	case resource.Get:
 		if k.Membership != nil { // by the ID that the list shows
-			return planner.Answer{NotFound: s.without["remove "+k.Name]}
+			return planner.Answer{NotFound: fs.without["remove "+k.Name]}
 		}
-		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
+		if t := fs.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
 	case resource.Self:
-		if s.me == "" {
+		if fs.me == "" {
 			return planner.Answer{}
 		}
-		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
+		return planner.Answer{Rows: []resource.Row{fs.find(fs.me).row}}
 	case resource.Find:
-		for _, t := range s.objects {
-			if t.kind == k && s.identifier(t) == params["identifier"] && t.row["archived_at"] == nil {
+		for _, t := range fs.objects {
+			if t.kind == k && fs.identifier(t) == params["identifier"] && t.row["archived_at"] == nil {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
 		}
 	case resource.Summary:
 		counts := map[string]any{}
-		for _, t := range s.objects {
+		for _, t := range fs.objects {
 			if n, _ := counts[t.kind.CountedAs].(json.Number); t.kind.CountedAs != "" && t.parent == params[k.Param] {
 				count, _ := n.Int64()
 				counts[t.kind.CountedAs] = json.Number(strconv.FormatInt(count+1, 10))
@@ -198,27 +198,27 @@ func (s *fakeService) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: []resource.Row{{"id": params[k.Param], "counts": counts}}}
 	case resource.RemoveMembers:
-		return planner.Answer{Unsupported: s.without["remove "+k.Name]}
+		return planner.Answer{Unsupported: fs.without["remove "+k.Name]}
 	case resource.ListMembers:
 		container := params[resource.MustLookup(k.Membership.Container).Param]
-		if s.find(container) == nil {
+		if fs.find(container) == nil {
 			return planner.Answer{NotFound: true}
 		}
-		for _, id := range s.members[k.Name+" "+container] {
+		for _, id := range fs.members[k.Name+" "+container] {
 			rows = append(rows, resource.Row{k.Membership.IDField: id})
 		}
 		return planner.Answer{Rows: rows}
 	default:
-		s.t.Fatalf("%s is no read", r.Operation)
+		fs.t.Fatalf("%s is no read", r.Operation)
 	}
 	return planner.Answer{NotFound: true}
 }
 
 // byMark is what a look-up by external ID finds, archived objects and drafts among them.
-func (s *fakeService) byMark(mark string) planner.Answer {
+func (fs *fakeService) byMark(mark string) planner.Answer {
 	var rows []resource.Row
-	for _, t := range s.objects {
-		if (resource.Marks{Owner: s.in.Owner}).Has(t.row, mark) {
+	for _, t := range fs.objects {
+		if (resource.Marks{Owner: fs.in.Owner}).Has(t.row, mark) {
 			rows = append(rows, t.row)
 		}
 	}
@@ -228,8 +228,8 @@ func (s *fakeService) byMark(mark string) planner.Answer {
 	return planner.Answer{Rows: rows}
 }
 
-func (s *fakeService) identifier(t *remoteObject) string {
-	project := s.find(t.parent)
+func (fs *fakeService) identifier(t *remoteObject) string {
+	project := fs.find(t.parent)
 	if project == nil || t.row["sequence_id"] == nil {
 		return ""
 	}
@@ -237,22 +237,22 @@ func (s *fakeService) identifier(t *remoteObject) string {
 }
 
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
-func (s *fakeService) apply(plan *planner.Plan) {
-	s.t.Helper()
+func (fs *fakeService) apply(plan *planner.Plan) {
+	fs.t.Helper()
 	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
 		if c.From != c.To {
-			delete(s.in.Prior, c.From)
+			delete(fs.in.Prior, c.From)
 		}
 	}
 	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
 		if c.To != "" {
-			s.in.Prior[c.To] = c.Record
+			fs.in.Prior[c.To] = c.Record
 		}
 	}
 	for address, files := range plan.Sources {
-		if r, known := s.in.Prior[address]; known {
+		if r, known := fs.in.Prior[address]; known {
 			r.Sources = files
-			s.in.Prior[address] = r
+			fs.in.Prior[address] = r
 		}
 	}
 	done := make([]bool, len(plan.Steps))
@@ -262,38 +262,38 @@ func (s *fakeService) apply(plan *planner.Plan) {
 	}
 	for i, step := range plan.Steps {
 		if int(step.Index) != i {
-			s.t.Fatalf("%s stands at %d and says %d", step.Address, i, step.Index)
+			fs.t.Fatalf("%s stands at %d and says %d", step.Address, i, step.Index)
 		}
 		for _, j := range slices.Concat(step.Needs, step.After) {
 			if !done[j] {
-				s.t.Fatalf("%s comes before what it needs: %s", step.Address, plan.Steps[j].Address)
+				fs.t.Fatalf("%s comes before what it needs: %s", step.Address, plan.Steps[j].Address)
 			}
 		}
 		done[i] = true
 		switch step.Action {
 		case planner.Create, planner.Update, planner.Adopt:
-			s.write(plan, step, ids)
+			fs.write(plan, step, ids)
 		case planner.AddMembers:
-			s.join(step, ids)
+			fs.join(step, ids)
 		case planner.RemoveMembers:
-			s.leave(step)
+			fs.leave(step)
 		case planner.Delete:
-			s.remove(step)
+			fs.remove(step)
 		case planner.NotPossible:
 		default:
-			s.t.Fatalf("%s: %s", step.Address, step.Action)
+			fs.t.Fatalf("%s: %s", step.Address, step.Action)
 		}
 	}
 }
 
-func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
-	s.t.Helper()
+func (fs *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
+	fs.t.Helper()
 	o := step.Object
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
 		if f.Rich() {
 			page := cmp.Or(r.ID, pageOf(r.Target, ids))
 			if page == "" && slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return v.Field == f }) {
-				s.t.Fatalf("%s is sent before %s is there", step.Address, r.Target.Address)
+				fs.t.Fatalf("%s is sent before %s is there", step.Address, r.Target.Address)
 			}
 			return page, page != ""
 		}
@@ -304,33 +304,33 @@ func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[reso
 			id = plan.Names[planner.NameOf(o, f, r)]
 		}
 		if id == "" {
-			s.t.Fatalf("%s is sent before %q in %s is there", step.Address, r.Text, f.Name)
+			fs.t.Fatalf("%s is sent before %q in %s is there", step.Address, r.Text, f.Name)
 		}
 		return id, true
 	}
 	id := cmp.Or(step.ID, ids[o.Address])
 	if step.Action == planner.Create {
-		id = s.create(o, ids)
+		id = fs.create(o, ids)
 	}
 	if step.Operation != nil {
 		var body resource.Row
 		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values(), resource.ContractDialect, resolve)))
 		d.UseNumber()
 		if err := d.Decode(&body); err != nil {
-			s.t.Fatal(err)
+			fs.t.Fatal(err)
 		}
-		maps.Copy(s.find(id).row, body)
+		maps.Copy(fs.find(id).row, body)
 		if step.Write.SetExternalID {
-			s.find(id).row["external_source"], s.find(id).row["external_id"] = "planform", resource.ExternalID(workspace, o.Address)
+			fs.find(id).row["external_source"], fs.find(id).row["external_id"] = "planform", resource.ExternalID(workspace, o.Address)
 		}
 	}
 	ids[o.Address] = id
-	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
-	record.Origin = s.in.Prior[o.Address].Origin.Next(o.Origin)
-	record.CreatedByUs = s.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.Write.CreatedByUs
-	record.Sources = both(s.in.Prior[o.Address].Sources, o.Files)
-	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
-	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
+	record := planner.Record{Address: o.Address, ID: id, Identifier: fs.identifier(fs.find(id)), Values: map[string]string{}}
+	record.Origin = fs.in.Prior[o.Address].Origin.Next(o.Origin)
+	record.CreatedByUs = fs.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.Write.CreatedByUs
+	record.Sources = both(fs.in.Prior[o.Address].Sources, o.Files)
+	record.Protect = o.Protected(fs.in.Prior[o.Address].Protect)
+	record.Identifier = cmp.Or(record.Identifier, fs.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sendable(plan.API) {
 		if sent := step.Sends(v); sent != nil {
 			v = sent
@@ -339,7 +339,7 @@ func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[reso
 			record.Values[v.Field.Name] = resource.Digest(want)
 		}
 	}
-	s.in.Prior[o.Address] = record
+	fs.in.Prior[o.Address] = record
 }
 
 // pageOf is the address of an object's page, or "" while it is not there.
@@ -352,122 +352,122 @@ func pageOf(o *resource.Object, ids map[resource.Address]string) string {
 }
 
 // remove deletes an object, and all that is in it or below it, as the service does.
-func (s *fakeService) remove(step *planner.Step) {
-	s.t.Helper()
+func (fs *fakeService) remove(step *planner.Step) {
+	fs.t.Helper()
 	if step.Operation != nil {
 		path, missing := step.Operation.Expand(step.Params)
-		if missing != "" || s.find(step.ID) == nil {
-			s.t.Fatalf("%s: nothing is at %s", step.Address, path)
+		if missing != "" || fs.find(step.ID) == nil {
+			fs.t.Fatalf("%s: nothing is at %s", step.Address, path)
 		}
-		s.drop(step.ID)
-	} else if s.find(step.ID) != nil {
-		s.t.Fatalf("%s is still there", step.Address)
+		fs.drop(step.ID)
+	} else if fs.find(step.ID) != nil {
+		fs.t.Fatalf("%s is still there", step.Address)
 	}
-	delete(s.in.Prior, step.Address)
-	for address, r := range s.in.Prior {
+	delete(fs.in.Prior, step.Address)
+	for address, r := range fs.in.Prior {
 		if strings.HasPrefix(string(address), string(step.Address)+"#") {
-			delete(s.in.Prior, address)
+			delete(fs.in.Prior, address)
 			continue
 		}
 		if r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == step.ID }); len(r.Members) == 0 && r.ID == "" {
-			delete(s.in.Prior, address)
+			delete(fs.in.Prior, address)
 			continue
 		}
-		s.in.Prior[address] = r
+		fs.in.Prior[address] = r
 	}
 }
 
-func (s *fakeService) drop(id string) {
-	delete(s.byID, id)
-	s.objects = slices.DeleteFunc(s.objects, func(t *remoteObject) bool { return t.row.ID() == id })
-	for key, list := range s.members {
-		s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
+func (fs *fakeService) drop(id string) {
+	delete(fs.byID, id)
+	fs.objects = slices.DeleteFunc(fs.objects, func(t *remoteObject) bool { return t.row.ID() == id })
+	for key, list := range fs.members {
+		fs.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
 	}
-	for _, t := range slices.Clone(s.objects) {
+	for _, t := range slices.Clone(fs.objects) {
 		if above, _ := t.row["parent"].(string); t.parent == id || above == id {
-			s.drop(t.row.ID())
+			fs.drop(t.row.ID())
 		}
 	}
 }
 
-func (s *fakeService) create(o *resource.Object, ids map[resource.Address]string) string {
-	s.t.Helper()
-	s.made++
-	id := uuid(0xf, s.made)
+func (fs *fakeService) create(o *resource.Object, ids map[resource.Address]string) string {
+	fs.t.Helper()
+	fs.made++
+	id := uuid(0xf, fs.made)
 	row := resource.Row{"id": id}
 	parent := ""
 	if o.Parent != nil {
 		if parent = ids[o.Parent.Address]; parent == "" {
-			s.t.Fatalf("%s is made before %s", o.Address, o.Parent.Address)
+			fs.t.Fatalf("%s is made before %s", o.Address, o.Parent.Address)
 		}
 		row[o.Kind.Parent] = parent
 	}
 	if o.Kind.Identifier != nil && o.Kind.Identifier.APIName == "" {
-		row["sequence_id"] = json.Number(strconv.Itoa(1000 + s.made))
+		row["sequence_id"] = json.Number(strconv.Itoa(1000 + fs.made))
 	}
-	if o.Kind.HasExternalID && s.in.API == resource.V1 {
+	if o.Kind.HasExternalID && fs.in.API == resource.V1 {
 		row["external_source"], row["external_id"] = "planform", resource.ExternalID(workspace, o.Address)
 	}
-	s.keep(&remoteObject{o.Kind, parent, row})
+	fs.keep(&remoteObject{o.Kind, parent, row})
 	return id
 }
 
-func (s *fakeService) join(step *planner.Step, ids map[resource.Address]string) {
-	s.t.Helper()
+func (fs *fakeService) join(step *planner.Step, ids map[resource.Address]string) {
+	fs.t.Helper()
 	m := step.Members
 	container := cmp.Or(m.Container.ID, ids[m.Container.Address])
 	if container == "" || len(m.Items) == 0 || len(m.Items) > 100 {
-		s.t.Fatalf("%s: bad batch of %d", step.Address, len(m.Items))
+		fs.t.Fatalf("%s: bad batch of %d", step.Address, len(m.Items))
 	}
 	address, _, _ := strings.Cut(string(step.Address), ".")
-	record := s.in.Prior[resource.Address(address)]
+	record := fs.in.Prior[resource.Address(address)]
 	for _, item := range m.Items {
 		id := cmp.Or(item.ID, ids[item.Address])
 		if id == "" {
-			s.t.Fatalf("%s: %s is not there", step.Address, item.Text)
+			fs.t.Fatalf("%s: %s is not there", step.Address, item.Text)
 		}
 		if step.Kind.Membership.Exclusive { // a member leaves where it was
-			for other, r := range s.in.Prior {
+			for other, r := range fs.in.Prior {
 				if at, isIn := slices.BinarySearch(r.Members, id); isIn && string(other) != address && other.Kind() == step.Address.Kind() && strings.Contains(string(other), "#") {
 					r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
-					s.keepRoster(r)
+					fs.keepRoster(r)
 				}
 			}
-			for key, list := range s.members {
+			for key, list := range fs.members {
 				if strings.HasPrefix(key, step.Kind.Name+" ") {
-					s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
+					fs.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
 				}
 			}
 		}
 		key := step.Kind.Name + " " + container
-		s.members[key] = append(s.members[key], id)
+		fs.members[key] = append(fs.members[key], id)
 		record.Members = append(slices.Clone(record.Members), id)
 	}
 	slices.Sort(record.Members)
 	record.Sources = both(record.Sources, m.Sources)
 	record.Address = resource.Address(address)
-	s.in.Prior[record.Address] = record
+	fs.in.Prior[record.Address] = record
 }
 
 // leave takes members out, each of whom must be in.
-func (s *fakeService) leave(step *planner.Step) {
-	s.t.Helper()
+func (fs *fakeService) leave(step *planner.Step) {
+	fs.t.Helper()
 	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
-		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
+		fs.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
 	}
 	key := step.Kind.Name + " " + step.Params[resource.MustLookup(step.Kind.Membership.Container).Param]
 	address, _, _ := strings.Cut(string(step.Address), ".")
-	record := s.in.Prior[resource.Address(address)]
+	record := fs.in.Prior[resource.Address(address)]
 	for _, m := range step.Members.Items {
-		if !slices.Contains(s.members[key], m.ID) {
-			s.t.Fatalf("%s: %s is not in it", step.Address, m.ID)
+		if !slices.Contains(fs.members[key], m.ID) {
+			fs.t.Fatalf("%s: %s is not in it", step.Address, m.ID)
 		}
 		out := func(id string) bool { return id == m.ID }
-		s.members[key] = slices.DeleteFunc(s.members[key], out)
+		fs.members[key] = slices.DeleteFunc(fs.members[key], out)
 		record.Members = slices.DeleteFunc(slices.Clone(record.Members), out)
 	}
 	record.Address = resource.Address(address)
-	s.keepRoster(record)
+	fs.keepRoster(record)
 }
 
 // both is what is in one of two lists.
@@ -476,9 +476,9 @@ func both(one, other []string) []string {
 }
 
 // keepRoster keeps a record of members, unless there are none.
-func (s *fakeService) keepRoster(r planner.Record) {
-	if s.in.Prior[r.Address] = r; len(r.Members) == 0 {
-		delete(s.in.Prior, r.Address)
+func (fs *fakeService) keepRoster(r planner.Record) {
+	if fs.in.Prior[r.Address] = r; len(r.Members) == 0 {
+		delete(fs.in.Prior, r.Address)
 	}
 }
 
@@ -506,7 +506,7 @@ func lines(plan *planner.Plan) []string {
 }
 
 // makeAll carries out the first plan for the objects.
-func (s *fakeService) makeAll(objects []*resource.Object) {
-	s.t.Helper()
-	s.apply(s.mustPlan(objects))
+func (fs *fakeService) makeAll(objects []*resource.Object) {
+	fs.t.Helper()
+	fs.apply(fs.mustPlan(objects))
 }

@@ -41,38 +41,18 @@ type Switch struct {
 }
 
 // Switches lists the settings that are on or off, in the order of the help.
-func (s *Settings) Switches() []Switch {
+func (sn *Settings) Switches() []Switch {
 	return []Switch{
-		{"no-refresh", "trust the state file and do not re-read the objects in it", &s.SkipRefresh},
-		{"refresh-all", "also re-read data that needs one request per object (links, comments, relations), however many", &s.RefreshAll},
-		{"prune", "delete objects that planform created and that are no longer in the manifest", &s.Prune},
-		{
-			"delete-changed",
-			"with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
-			&s.DeleteChanged,
-		},
-		{
-			"delete-unrecorded",
-			"with --prune, delete also objects with the owner's mark that the state does not know: nobody can tell whether they were protected",
-			&s.DeleteUnrecorded,
-		},
-		{"adopt-by-name", "match existing work items by name", &s.AdoptByName},
-		{
-			"mark-adopted",
-			"also mark objects that planform only found as the manifest's, so that it finds and prunes them without a state file",
-			&s.MarkAdopted,
-		},
-		{
-			"invite",
-			"invite people whose e-mail address is in the manifest and who are not in the workspace; the community edition sends them no mail: tell them yourself",
-			&s.Invite,
-		},
-		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},
-		{
-			"take-over",
-			"make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's; with --target, the targets and what is in them, nothing else",
-			&s.TakeOver,
-		},
+		{"no-refresh", "trust the state file: do not read its objects again", &sn.SkipRefresh},
+		{"refresh-all", "also read links, comments and relations again, which take one request per object", &sn.RefreshAll},
+		{"prune", "delete objects that planform created and that are no longer in the manifest", &sn.Prune},
+		{"delete-changed", "with --prune, also delete objects that others changed, use, or gave comments or other contents", &sn.DeleteChanged},
+		{"delete-unrecorded", "with --prune, also delete objects with the owner's mark that the state does not have", &sn.DeleteUnrecorded},
+		{"adopt-by-name", "adopt existing work items by their names", &sn.AdoptByName},
+		{"mark-adopted", "mark adopted objects, so that planform finds and prunes them without a state file", &sn.MarkAdopted},
+		{"invite", "invite people of the manifest who are not in the workspace; the community edition sends no mail", &sn.Invite},
+		{"new-secrets", "ask for a new secret of each webhook whose secret_file is empty; the old secret stops working", &sn.NewSecrets},
+		{"take-over", "transfer the manifest's objects from other or unknown owners to this one; --target limits it", &sn.TakeOver},
 	}
 }
 

@@ -17,28 +17,28 @@ type Doubt struct {
 	Creates bool
 }
 
-// settling collects a Doubt.
-type settling struct {
+// doubtCollector collects a Doubt.
+type doubtCollector struct {
 	*World
 
 	doubt Doubt
 }
 
 // Settle returns the reads that requests of earlier runs may still change. A request that says the same as the manifest is left out.
-func (w *World) Settle() Doubt {
-	s := &settling{World: w, doubt: Doubt{Again: w.service.unconfirmed}}
-	for i := range w.objects.count() {
+func (wo *World) Settle() Doubt {
+	s := &doubtCollector{World: wo, doubt: Doubt{Again: wo.service.unconfirmed}}
+	for i := range wo.objects.count() {
 		s.settleObject(i)
 	}
-	for _, set := range w.memberships.sets {
+	for _, set := range wo.memberships.sets {
 		if set.record.late && s.differs(set) {
-			if read, ok := w.objects.membersRead(set.kind, set.params); ok {
+			if read, ok := wo.objects.membersRead(set.kind, set.params); ok {
 				s.doubt.Again = append(s.doubt.Again, read)
 			}
 		}
 	}
-	for _, l := range w.orphans.list {
-		if l.decision == toDelete && l.record.Late.After(w.in.Now) {
+	for _, l := range wo.orphans.list {
+		if l.decision == toDelete && l.record.Late.After(wo.in.Now) {
 			s.addReadsOf(l.record.ID, "")
 		}
 	}
@@ -46,44 +46,44 @@ func (w *World) Settle() Doubt {
 }
 
 // settleObject adds the reads that a request of an earlier run about an object may still change.
-func (s *settling) settleObject(i objectID) {
-	o, f := s.in.Desired[i], &s.objects.states[i]
+func (dc *doubtCollector) settleObject(i objectID) {
+	o, f := dc.in.Desired[i], &dc.objects.states[i]
 	intent, was := f.intent, ""
 	if f.prior != nil {
 		was = f.prior.ID
 	} else { // the object is bound to another row or hidden, such as an archived one
-		prior := s.in.Prior[o.Address]
+		prior := dc.in.Prior[o.Address]
 		intent, was = prior.PendingIntent, prior.ID
 	}
 	in := ""
-	if (f.unconfirmed || intent != nil) && f.info.list != nil && (f.parent == noObject || s.objects.states[f.parent].presence == exists) {
-		in = s.snapshot.listPath(f.info, f.parent)
+	if (f.unconfirmed || intent != nil) && f.info.list != nil && (f.parent == noObject || dc.objects.states[f.parent].presence == exists) {
+		in = dc.snapshot.listPath(f.info, f.parent)
 	}
-	seen := f.presence == exists && (!f.foreign || s.objects.staysArchived(i)) || f.presence == hidden && f.id != "" && f.isAway(o)
+	seen := f.presence == exists && (!f.foreign || dc.objects.staysArchived(i)) || f.presence == hidden && f.id != "" && f.isAway(o)
 	switch {
-	case f.unconfirmed && s.isRefusedTwice(i):
-		s.doubt.Creates = true
+	case f.unconfirmed && dc.isRefusedTwice(i):
+		dc.doubt.Creates = true
 	case f.unconfirmed:
-		s.addReadsOf(unusedID, in)
+		dc.addReadsOf(unusedID, in)
 	case !seen:
-	case intent != nil && (was == "" || was == f.id) && s.mayStillChange(i, intent):
-		s.addReadsOf(f.id, in)
-	case f.prior != nil && f.prior.Late.After(s.in.Now) && s.differ.writes(i):
-		s.addReadsOf(f.id, "")
+	case intent != nil && (was == "" || was == f.id) && dc.mayStillChange(i, intent):
+		dc.addReadsOf(f.id, in)
+	case f.prior != nil && f.prior.Late.After(dc.in.Now) && dc.differ.isWritten(i):
+		dc.addReadsOf(f.id, "")
 	}
 }
 
 // differs reports whether a container lacks a wanted member, or has it with another attribute.
-func (s *settling) differs(set *memberSet) bool {
+func (dc *doubtCollector) differs(set *memberSet) bool {
 	return slices.ContainsFunc(set.wanted, func(e *member) bool {
-		return !set.isIn(e) || e.attribute != "" && set.kind.Membership.Attribute != nil && s.memberships.shownAttribute(set, e) != e.attribute
+		return !set.isIn(e) || e.attribute != "" && set.kind.Membership.Attribute != nil && dc.memberships.shownAttribute(set, e) != e.attribute
 	})
 }
 
 // isRefusedTwice reports whether the service would refuse a create of an object if it has carried out the create that an earlier run
 // announced. It is false if that run may have sent another key or name, or many objects in one request.
-func (s *settling) isRefusedTwice(i objectID) bool {
-	o, f := s.in.Desired[i], &s.objects.states[i]
+func (dc *doubtCollector) isRefusedTwice(i objectID) bool {
+	o, f := dc.in.Desired[i], &dc.objects.states[i]
 	intent := f.intent
 	_, many := o.Kind.Op(resource.CreateMany, f.info.api)
 	return o.Kind.UniqueField() && intent.Name == o.Name() ||
@@ -92,7 +92,7 @@ func (s *settling) isRefusedTwice(i objectID) bool {
 
 // mayStillChange reports whether a request of an earlier run sent other values than the manifest has now. It does not matter whether the
 // service shows these values already, because a copy of a request that was sent again may still arrive.
-func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
+func (dc *doubtCollector) mayStillChange(i objectID, intent *Intent) bool {
 	if intent.Action == Delete {
 		return true
 	}
@@ -101,23 +101,23 @@ func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
 	}
 	values := make([]*resource.Value, len(intent.Fields))
 	for k, name := range intent.Fields {
-		v, ok := s.in.Desired[i].Value(name)
+		v, ok := dc.in.Desired[i].Value(name)
 		if !ok {
 			return true
 		}
 		values[k] = v
 	}
-	return intent.Sent != Said(values)
+	return intent.Sent != ContentDigest(values)
 }
 
 // addReadsOf adds the reads that show an object or its custom fields. in is the path of the list that may have the object.
-func (s *settling) addReadsOf(id, in string) {
-	for read, a := range s.in.Observed {
+func (dc *doubtCollector) addReadsOf(id, in string) {
+	for read, a := range dc.in.Observed {
 		verb := read.Operation.Verb
 		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
 		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
 		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
-			s.doubt.Again = append(s.doubt.Again, read)
+			dc.doubt.Again = append(dc.doubt.Again, read)
 		}
 	}
 }

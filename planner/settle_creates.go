@@ -111,54 +111,54 @@ type scan struct {
 
 // bound returns a number above which all rows of the creates are. It is at most the highest number that was known when the first create was
 // sent. If the service shows none of the known objects under its number, bound returns 0, because the parent may have been made again.
-func (s *scan) bound() int {
+func (sc *scan) bound() int {
 	const tries = 3
-	numbers := slices.Sorted(maps.Keys(s.known))
-	if before, _ := slices.BinarySearch(numbers, s.lowest+1); before > 0 {
+	numbers := slices.Sorted(maps.Keys(sc.known))
+	if before, _ := slices.BinarySearch(numbers, sc.lowest+1); before > 0 {
 		numbers = numbers[:before]
 	}
 	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		if row := s.at(n); row != nil && row.ID() == s.known[n] {
-			return min(n, s.lowest)
+		if row := sc.rowByNumber(n); row != nil && row.ID() == sc.known[n] {
+			return min(n, sc.lowest)
 		}
 	}
-	s.known = nil // the numbers belong to another parent, or their objects are deleted
+	sc.known = nil // the numbers belong to another parent, or their objects are deleted
 	return 0
 }
 
 // read returns the rows with numbers above the bound that the state does not know, lowest first. complete is false if that takes more than
 // [maxSingleReads] requests, or if the numbers turn out to belong to another parent.
-func (s *scan) read() (rows []resource.Row, complete bool) {
+func (sc *scan) read() (rows []resource.Row, complete bool) {
 	unused, reads := 0, 0
-	for n := s.bound() + 1; unused < maxGap; n++ {
-		if s.known[n] != "" {
+	for n := sc.bound() + 1; unused < maxGap; n++ {
+		if sc.known[n] != "" {
 			unused = 0
 			continue
 		}
 		if reads++; reads > maxSingleReads {
 			return nil, false
 		}
-		row := s.at(n)
+		row := sc.rowByNumber(n)
 		if row == nil {
 			unused++
 			continue
 		}
-		if within := row.Text(s.one.info.kind.Parent); within != "" && resource.LowerID(within) != s.parent.id {
+		if within := row.Text(sc.one.info.kind.Parent); within != "" && resource.LowerID(within) != sc.parent.id {
 			return nil, false
 		}
 		unused, rows = 0, append(rows, row)
 	}
-	return rows, !s.failed
+	return rows, !sc.failed
 }
 
-// at returns the row with a number; nil = there is none.
-func (s *scan) at(n int) resource.Row {
-	read := s.recovery.snapshot.readOne(s.one, s.one.info.find, s.parent.identifier+"-"+strconv.Itoa(n))
-	switch a := s.recovery.service.ask(read); {
+// rowByNumber returns the row with a number; nil = there is none.
+func (sc *scan) rowByNumber(n int) resource.Row {
+	read := sc.recovery.snapshot.readOne(sc.one, sc.one.info.find, sc.parent.identifier+"-"+strconv.Itoa(n))
+	switch a := sc.recovery.service.ask(read); {
 	case a.Unsupported:
-		s.failed = true
+		sc.failed = true
 	case a.NotFound, len(a.Rows) == 0:
-		s.missing = append(s.missing, read)
+		sc.missing = append(sc.missing, read)
 	default:
 		return a.Rows[0]
 	}
@@ -167,23 +167,23 @@ func (s *scan) at(n int) resource.Row {
 
 // lostCreate looks for the object that the create of an orphan made if the answer was lost: a row with the orphan's mark. It returns the
 // row's ID, or "" if there is none. lost is false if the record has an ID, or if the mark cannot be looked up.
-func (s *snapshot) lostCreate(r *Record, params map[string]string) (id string, lost bool) {
-	t := s.objects.kind(r.Address.Kind())
-	if r.ID != "" || !r.PendingIntent.creates() || !t.externalIDs || t.list == nil || len(r.Sources) == 0 || s.in.otherSource(r) != "" {
+func (ss *snapshot) lostCreate(r *Record, params map[string]string) (id string, lost bool) {
+	t := ss.objects.kind(r.Address.Kind())
+	if r.ID != "" || !r.PendingIntent.creates() || !t.externalIDs || t.list == nil || len(r.Sources) == 0 || ss.in.otherSource(r) != "" {
 		return "", false
 	}
 	list, known := t.listRead(params)
 	if !known {
 		return "", true // nothing is created in a parent without an ID
 	}
-	a := s.service.ask(list)
+	a := ss.service.ask(list)
 	for _, row := range a.Rows {
-		if s.in.marks().On(row, r.Address) && (id == "" || row.ID() < id) {
+		if ss.in.marks().On(row, r.Address) && (id == "" || row.ID() < id) {
 			id = row.ID()
 		}
 	}
 	if id == "" && !a.NotFound && !a.Unsupported {
-		s.service.unconfirmed = append(s.service.unconfirmed, list)
+		ss.service.unconfirmed = append(ss.service.unconfirmed, list)
 	}
 	return id, true
 }

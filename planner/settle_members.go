@@ -68,7 +68,7 @@ func (mr *memberRecords) recordOf(kind *resource.Kind, container resource.Addres
 }
 
 // isOpen reports whether a request about the members has no outcome, so that the record may not be up to date.
-func (r *memberRecord) isOpen() bool { return r.intent != nil }
+func (mc *memberRecord) isOpen() bool { return mc.intent != nil }
 
 // mayHaveAdded returns the IDs of the members that planform added to a container, and of the members that an open intent adds; "" = an ID
 // is not known.
@@ -170,7 +170,7 @@ func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list 
 		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return list.has(id) && isWanted(id) })
 	}
 	for e, attribute := range wanted {
-		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == saidOf(e.member, attribute) {
+		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == memberDigest(e.member, attribute) {
 			return false
 		}
 	}

@@ -49,17 +49,17 @@ func join(one, other string) string {
 }
 
 func (f *findings) report(o *resource.Object, code, summary, hint string) {
-	f.at(diag.Error, o.Position, o.Address, code, summary, hint)
+	f.add(diag.Error, o.Position, o.Address, code, summary, hint)
 }
 
 func (f *findings) warn(o *resource.Object, code, summary, hint string) {
-	f.at(diag.Warning, o.Position, o.Address, code, summary, hint)
+	f.add(diag.Warning, o.Position, o.Address, code, summary, hint)
 }
 
 func (f *findings) notice(code, summary, hint string) {
-	f.at(diag.Warning, diag.Position{}, "", code, summary, hint)
+	f.add(diag.Warning, diag.Position{}, "", code, summary, hint)
 }
 
-func (f *findings) at(severity diag.Severity, position diag.Position, about resource.Address, code, summary, hint string) {
+func (f *findings) add(severity diag.Severity, position diag.Position, about resource.Address, code, summary, hint string) {
 	f.Add(diag.Diagnostic{Severity: severity, Code: code, Position: position, Address: string(about), Summary: summary, Hint: hint})
 }

@@ -231,7 +231,7 @@ func TestTheMembersOfManyContainersAreNotRead(t *testing.T) {
 	s.in.Prune = true
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
-	if plan.Summary.Blocked != many || len(s.reads) > 4 || !strings.Contains(plan.Steps[0].Reason(), "that takes 241 requests, which --refresh-all makes") {
+	if plan.Summary.Blocked != many || len(s.reads) > 4 || !strings.Contains(plan.Steps[0].Reason(), "this takes 241 requests (--refresh-all)") {
 		t.Errorf("%+v, %d reads, %s", plan.Summary, len(s.reads), plan.Steps[0].Reason())
 	}
 	s.in.RefreshAll = true

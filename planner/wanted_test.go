@@ -27,24 +27,24 @@ func want(tb testing.TB) *wanted {
 // fields are written as name=text; id= and identifier= are its identity, origin= that where it comes from,
 // ignore_changes= and on_drift= its policy, name!
 // clears a field, and in a list of references @ stands before an address.
-func (w *wanted) put(address resource.Address, fields ...string) *wanted {
-	w.t.Helper()
-	w.add(&resource.Object{Kind: resource.MustLookup(address.Kind()), Address: address}, fields...)
-	return w
+func (wn *wanted) put(address resource.Address, fields ...string) *wanted {
+	wn.t.Helper()
+	wn.add(&resource.Object{Kind: resource.MustLookup(address.Kind()), Address: address}, fields...)
+	return wn
 }
 
-func (w *wanted) add(o *resource.Object, fields ...string) {
-	w.t.Helper()
+func (wn *wanted) add(o *resource.Object, fields ...string) {
+	wn.t.Helper()
 	keys := strings.SplitN(o.Address.Path(), "/", depth(o.Kind))
 	o.Key = keys[len(keys)-1]
 	if o.Kind.Parent != "" {
 		parent := resource.NewAddress(o.Kind.Parent, keys[:len(keys)-1]...)
-		if o.Parent = w.byName[parent]; o.Parent == nil {
-			w.t.Fatalf("%s lives in %s, which is not wanted", o.Address, parent)
+		if o.Parent = wn.byName[parent]; o.Parent == nil {
+			wn.t.Fatalf("%s lives in %s, which is not wanted", o.Address, parent)
 		}
 	}
 	o.Files = presence()
-	o.Position = diag.Position{File: "workspace.yaml", Line: 10 * (len(w.objects) + 1), Column: 3}
+	o.Position = diag.Position{File: "workspace.yaml", Line: 10 * (len(wn.objects) + 1), Column: 3}
 	for _, text := range fields {
 		name, value, given := strings.Cut(text, "=")
 		switch name {
@@ -72,7 +72,7 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 		name, null := strings.CutSuffix(name, "!")
 		field, ok := o.Kind.Field(name)
 		if !ok || given == null {
-			w.t.Fatalf("%s: bad field %q", o.Address, text)
+			wn.t.Fatalf("%s: bad field %q", o.Address, text)
 		}
 		v := resource.Value{Field: field, Text: value, Null: null, Position: o.Position}
 		v.Position.Line += len(o.Values) + 1
@@ -82,20 +82,20 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 	for i := range o.Values {
 		v := &o.Values[i]
 		if v.Field.IsRef() && v.Text != "" {
-			w.refer(v)
+			wn.refer(v)
 		}
 		for _, text := range v.Addresses() {
-			w.later = append(w.later, func() {
-				to, ok := w.byName[resource.Address(text)]
+			wn.later = append(wn.later, func() {
+				to, ok := wn.byName[resource.Address(text)]
 				if !ok {
-					w.t.Fatalf("%s is not wanted", text)
+					wn.t.Fatalf("%s is not wanted", text)
 				}
 				v.Links = append(v.Links, resource.Reference{Text: text, Target: to, Position: v.Position})
 			})
 		}
 	}
-	w.objects = append(w.objects, o)
-	w.byName[o.Address] = o
+	wn.objects = append(wn.objects, o)
+	wn.byName[o.Address] = o
 }
 
 // origin is an object of another workspace, by its ID or identifier.
@@ -107,7 +107,7 @@ func origin(name string) *resource.Origin {
 	return o
 }
 
-func (w *wanted) refer(v *resource.Value) {
+func (wn *wanted) refer(v *resource.Value) {
 	for text := range strings.SplitSeq(v.Text, ",") {
 		r := resource.Reference{Text: strings.TrimPrefix(text, "@"), Position: v.Position}
 		if resource.IsID(text) {
@@ -115,10 +115,10 @@ func (w *wanted) refer(v *resource.Value) {
 		}
 		v.Refs = append(v.Refs, r)
 		if at := len(v.Refs) - 1; strings.HasPrefix(text, "@") {
-			w.later = append(w.later, func() {
-				o, ok := w.byName[resource.Address(text[1:])]
+			wn.later = append(wn.later, func() {
+				o, ok := wn.byName[resource.Address(text[1:])]
 				if !ok {
-					w.t.Fatalf("%s is not wanted", text)
+					wn.t.Fatalf("%s is not wanted", text)
 				}
 				v.Refs[at].Target = o
 			})
@@ -127,12 +127,12 @@ func (w *wanted) refer(v *resource.Value) {
 }
 
 // all returns the objects, their references resolved.
-func (w *wanted) all() []*resource.Object {
-	for _, f := range w.later {
+func (wn *wanted) all() []*resource.Object {
+	for _, f := range wn.later {
 		f()
 	}
-	w.later = nil
-	return w.objects
+	wn.later = nil
+	return wn.objects
 }
 
 func depth(k *resource.Kind) int {

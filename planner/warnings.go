@@ -21,17 +21,17 @@ type warnings struct {
 }
 
 func (w *warnings) warn() {
-	w.notOffered()
+	w.noticeNotOffered()
 	w.failOnDrift()
-	w.notices()
+	w.warnPossibleTwins()
 	w.warnHidden()
 	w.warnTakenOver()
-	w.inTwoContainers()
-	w.secrets()
+	w.warnTwoContainers()
+	w.warnSecrets()
 }
 
-// notices warns, once per kind, of new objects that the service may already have.
-func (w *warnings) notices() {
+// warnPossibleTwins warns, once per kind, of new objects that the service may already have.
+func (w *warnings) warnPossibleTwins() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
 	for i := range w.objects.count() {
 		f := &w.objects.states[i]
@@ -44,7 +44,7 @@ func (w *warnings) notices() {
 			if !w.snapshot.listing(f.info, f.parent).known {
 				undetectable[f.info]++
 			}
-		case w.namesake(i, unmarked) != nil:
+		case w.namesake(i, hasNoMark) != nil:
 			namesakes[f.info]++
 		default:
 			w.warnFormer(i)
@@ -53,12 +53,12 @@ func (w *warnings) notices() {
 	for _, k := range resource.Kinds() {
 		t := w.objects.kinds[k]
 		if n := undetectable[t]; n > 0 {
-			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " its "
+			hint := "objects of an earlier apply are then made twice: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
 			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+
-				" cannot tell whether the service has "+them(n), hint+"id")
+				" cannot find existing ones", hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
@@ -74,8 +74,8 @@ func (w *warnings) notices() {
 	}
 }
 
-// notOffered adds a notice about steps that are not possible only because the API does not offer them.
-func (w *warnings) notOffered() {
+// noticeNotOffered adds a notice about steps that are not possible only because the API does not offer them.
+func (w *warnings) noticeNotOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
 		if s.Cause.Code == NotOffered && (s.Object != nil || s.Members != nil) {
@@ -93,8 +93,8 @@ func (w *warnings) notOffered() {
 		"; --allow-unsupported accepts "+them(n))
 }
 
-// unmarked reports whether a row has no mark of a tool that made it.
-func unmarked(row resource.Row) bool { return row.Text("external_source") == "" }
+// hasNoMark reports whether a row has no mark of a tool that made it.
+func hasNoMark(row resource.Row) bool { return row.Text("external_source") == "" }
 
 // warnFormer warns of an object of the same name and parent that planform made under another key. Neither the manifest nor the state has
 // that key.
@@ -109,8 +109,8 @@ func (w *warnings) warnFormer(i objectID) {
 	if former != nil {
 		key := former.Text("external_id")[len(beside):]
 		w.diags.warn(o, "another-key", string(o.Address)+
-			" will be created although the service has one with the same name, which planform made under the key "+key,
-			"if it is the same one, add `previously: "+key+"`")
+			" will be created, although planform made one of the same name under the key "+key,
+			"if only the key changed, add `previously: "+key+"`")
 	}
 }
 
@@ -142,9 +142,9 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 	return nil
 }
 
-// inTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
+// warnTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
 // cases, and then refuses to move the object.
-func (w *warnings) inTwoContainers() {
+func (w *warnings) warnTwoContainers() {
 	first := map[serviceID]*memberSet{}
 	for _, s := range w.memberships.sets {
 		if !s.hasList || !s.kind.Membership.Exclusive {
@@ -224,7 +224,7 @@ func (w *warnings) warnDeleted(gone map[*resource.Kind][]objectID) {
 		for _, i := range list {
 			names = append(names, string(w.in.Desired[i].Address))
 		}
-		const hint = "planform state rm ADDRESS has it made again; remove it from the manifest otherwise"
+		const hint = "planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest"
 		switch len(list) {
 		case 0:
 		case 1:
@@ -260,16 +260,16 @@ func (w *warnings) failOnDrift() {
 		if _, via := resource.MembershipOf(d.Object.Kind.Name, v.Field.Name); via {
 			now += ", and the manifest has " + cmp.Or(strings.ReplaceAll(showValue(v), "\n", ", "), "none")
 		}
-		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
+		w.diags.add(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
 			" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)
 	}
 }
 
 // locateFindings sets the document path of findings that have a position.
-func (r analysis) locateFindings() {
+func (al analysis) locateFindings() {
 	paths := map[diag.Position]string{}
-	for _, d := range r.diags.List {
+	for _, d := range al.diags.List {
 		if d.Path == "" && !d.Position.IsZero() {
 			paths[d.Position] = ""
 		}
@@ -282,10 +282,10 @@ func (r analysis) locateFindings() {
 			paths[p] = path()
 		}
 	}
-	for _, o := range r.in.Desired {
+	for _, o := range al.in.Desired {
 		at(o.Position, o.Path)
 	}
-	for _, o := range r.in.Desired {
+	for _, o := range al.in.Desired {
 		for i := range o.Values {
 			v := &o.Values[i]
 			at(v.Position, func() string { return o.PathOf(v.Field, -1) })
@@ -294,8 +294,8 @@ func (r analysis) locateFindings() {
 			}
 		}
 	}
-	for i := range r.diags.List {
-		if d := &r.diags.List[i]; d.Path == "" {
+	for i := range al.diags.List {
+		if d := &al.diags.List[i]; d.Path == "" {
 			d.Path = paths[d.Position]
 		}
 	}

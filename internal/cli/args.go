@@ -78,11 +78,11 @@ func arrange(app *cli.App, args []string) commandLine {
 }
 
 // helpName returns the words to write before --help.
-func (line *commandLine) helpName() string {
-	if line.command == nil {
-		return line.name + " COMMAND"
+func (cl *commandLine) helpName() string {
+	if cl.command == nil {
+		return cl.name + " COMMAND"
 	}
-	return line.name
+	return cl.name
 }
 
 // separate splits a word of one-letter flags into one word for each flag, such as -yf FILE into -y -f FILE. Only the last flag may take a
@@ -207,12 +207,12 @@ func usage(c *cli.Context, err error, _ bool) error {
 type elsewhere []struct{ words, here string }
 
 // of returns the equivalent of a word, or "" if the list lacks the word.
-func (e elsewhere) of(word string) string {
-	i := slices.IndexFunc(e, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
+func (el elsewhere) of(word string) string {
+	i := slices.IndexFunc(el, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
 	if i < 0 {
 		return ""
 	}
-	return e[i].here
+	return el[i].here
 }
 
 func flagsElsewhere() elsewhere {

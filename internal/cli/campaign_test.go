@@ -96,42 +96,42 @@ type campaign struct {
 }
 
 // round applies one manifest to one sandbox, and counts what came of it.
-func (c *campaign) round(t *testing.T) {
+func (cp *campaign) round(t *testing.T) {
 	t.Helper()
-	c.rounds++
-	w := &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
-	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.Uniqueness(c.rng.IntN(2)), Fault: w.fault})
-	want := c.manifest(t, s)
+	cp.rounds++
+	w := &weather{c: cp, rng: rand.New(rand.NewPCG(cp.rng.Uint64(), 0))}
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.Uniqueness(cp.rng.IntN(2)), Fault: w.fault})
+	want := cp.manifest(t, s)
 	for child, ended := 0, false; !ended; child++ {
 		if child == campaignChildren {
-			t.Fatalf("round %d has not ended after %d runs", c.rounds, child)
+			t.Fatalf("round %d has not ended after %d runs", cp.rounds, child)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		bad, nth := child < campaignChildren/2, 0
-		switch doomed := bad && c.rng.IntN(10) > child/4; {
-		case doomed && c.rng.IntN(2) == 0:
-			nth = 1 + c.rng.IntN(100)
+		switch doomed := bad && cp.rng.IntN(10) > child/4; {
+		case doomed && cp.rng.IntN(2) == 0:
+			nth = 1 + cp.rng.IntN(100)
 		case doomed:
-			time.AfterFunc(time.Duration(5+c.rng.IntN(396))*time.Millisecond, stop) // of no effect on a later run
+			time.AfterFunc(time.Duration(5+cp.rng.IntN(396))*time.Millisecond, stop) // of no effect on a later run
 		}
 		w.set(bad, nth, stop)
-		code, said := c.apply(ctx, t, s)
+		code, said := cp.apply(ctx, t, s)
 		ending := ctx.Err() != nil
 		stop()
 		switch ended = code == 0; {
 		case ended, code == 3 && bad: // with 3, something is not settled yet
 		case ending && (code == killed || code == interrupted):
-			c.kills++
+			cp.kills++
 		default:
-			t.Fatalf("round %d, run %d: exit %d\n%s", c.rounds, child, code, said)
+			t.Fatalf("round %d, run %d: exit %d\n%s", cp.rounds, child, code, said)
 		}
 	}
 	w.set(false, 0, nil)
 	s.Drain()
-	c.count(t, s, want)
+	cp.count(t, s, want)
 	before := len(s.Log())
-	if code, said := c.apply(t.Context(), t, s); code != 0 || s.written(before) != "" {
-		t.Errorf("round %d: the apply after it: exit %d\n%s%s", c.rounds, code, said, s.written(before))
+	if code, said := cp.apply(t.Context(), t, s); code != 0 || s.written(before) != "" {
+		t.Errorf("round %d: the apply after it: exit %d\n%s%s", cp.rounds, code, said, s.written(before))
 	}
 }
 
@@ -141,7 +141,7 @@ const (
 )
 
 // manifest writes a manifest of work items with parents, links and a cycle, and returns what is to be there, with how often.
-func (c *campaign) manifest(t *testing.T, s *service) map[string]int {
+func (cp *campaign) manifest(t *testing.T, s *service) map[string]int {
 	t.Helper()
 	want := map[string]int{}
 	var b strings.Builder
@@ -149,16 +149,16 @@ func (c *campaign) manifest(t *testing.T, s *service) map[string]int {
 	for i := range campaignItems {
 		fmt.Fprintf(&b, "      - {key: item-%d, name: Item %d, description: Text %d", i, i, i)
 		want[fmt.Sprintf("Item %d", i)]++
-		if i > 0 && c.rng.IntN(2) == 0 {
-			parent := c.rng.IntN(i)
+		if i > 0 && cp.rng.IntN(2) == 0 {
+			parent := cp.rng.IntN(i)
 			fmt.Fprintf(&b, ", parent: item-%d", parent)
 			want[fmt.Sprintf("Item %d below Item %d", i, parent)]++
 		}
-		if c.rng.IntN(3) > 0 {
+		if cp.rng.IntN(3) > 0 {
 			b.WriteString(", cycle: c")
 			want[fmt.Sprintf("Item %d in Campaign", i)]++
 		}
-		if c.rng.IntN(2) == 0 {
+		if cp.rng.IntN(2) == 0 {
 			b.WriteString(`, links: [{url: "https://example.com/shared"}]`)
 			want[fmt.Sprintf("Item %d links to https://example.com/shared", i)]++
 		}
@@ -170,7 +170,7 @@ func (c *campaign) manifest(t *testing.T, s *service) map[string]int {
 }
 
 // count compares what the service has with what it is to have.
-func (c *campaign) count(t *testing.T, s *service, want map[string]int) {
+func (cp *campaign) count(t *testing.T, s *service, want map[string]int) {
 	t.Helper()
 	has, names := map[string]int{}, map[any]string{}
 	for _, kind := range []string{"work_item", "cycle"} {
@@ -183,7 +183,7 @@ func (c *campaign) count(t *testing.T, s *service, want map[string]int) {
 	}
 	for _, row := range s.Rows("work_item") {
 		if name := names[row["id"]]; name != "" && row["description_html"] != "<p>"+strings.Replace(name, "Item", "Text", 1)+"</p>" {
-			t.Errorf("round %d: %s has the text %v", c.rounds, name, row["description_html"])
+			t.Errorf("round %d: %s has the text %v", cp.rounds, name, row["description_html"])
 		}
 		if row["parent"] != nil {
 			has[names[row["id"]]+" below "+names[row["parent"]]]++
@@ -199,36 +199,36 @@ func (c *campaign) count(t *testing.T, s *service, want map[string]int) {
 	}
 	for what := range want {
 		if has[what] == 0 {
-			t.Errorf("round %d: lost: %s", c.rounds, what)
+			t.Errorf("round %d: lost: %s", cp.rounds, what)
 		}
 	}
 	for what, n := range has {
 		if n > want[what] {
-			t.Errorf("round %d: %d of %d: %s", c.rounds, n, want[what], what)
+			t.Errorf("round %d: %d of %d: %s", cp.rounds, n, want[what], what)
 		}
 	}
 }
 
 // apply runs planform as a process of its own, which the end of ctx kills, or asks to end by a signal.
-func (c *campaign) apply(ctx context.Context, t *testing.T, s *service) (code int, said string) {
+func (cp *campaign) apply(ctx context.Context, t *testing.T, s *service) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.planform, "apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api, "--grace-period", campaignPatience.String())
+	cmd := exec.CommandContext(ctx, cp.planform, "apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", cp.api, "--grace-period", campaignPatience.String())
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1")
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if c.rng.IntN(4) == 0 {
+	if cp.rng.IntN(4) == 0 {
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	}
-	if c.bucket != nil { // each run is on a machine of its own
+	if cp.bucket != nil { // each run is on a machine of its own
 		cmd.Dir = t.TempDir()
 		if err := os.CopyFS(cmd.Dir, os.DirFS(s.dir)); err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range c.bucket.Env() {
+		for name, value := range cp.bucket.Env() {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
-		cmd.Env = append(cmd.Env, fmt.Sprintf("PLANFORM_STATE=s3://%s/%d.json", c.bucket.Bucket, c.rounds))
-		unlock := exec.CommandContext(t.Context(), c.planform, "state", "unlock", "-f", "campaign.yaml") //nolint:contextcheck // it is none that is killed
+		cmd.Env = append(cmd.Env, fmt.Sprintf("PLANFORM_STATE=s3://%s/%d.json", cp.bucket.Bucket, cp.rounds))
+		unlock := exec.CommandContext(t.Context(), cp.planform, "state", "unlock", "-f", "campaign.yaml") //nolint:contextcheck // it is none that is killed
 		unlock.Dir, unlock.Env = cmd.Dir, cmd.Env
 		_ = unlock.Run() // there may be no lock
 	}
@@ -257,21 +257,21 @@ type weather struct {
 	stop func()
 }
 
-func (w *weather) set(bad bool, nth int, stop func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bad, w.nth, w.stop = bad, nth, stop
+func (wt *weather) set(bad bool, nth int, stop func()) {
+	wt.mu.Lock()
+	defer wt.mu.Unlock()
+	wt.bad, wt.nth, wt.stop = bad, nth, stop
 }
 
-func (w *weather) fault(r *http.Request) sandboxtest.Fault {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f := sandboxtest.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
-	dice, read := w.rng.Float64(), r.Method == http.MethodGet
+func (wt *weather) fault(r *http.Request) sandboxtest.Fault {
+	wt.mu.Lock()
+	defer wt.mu.Unlock()
+	f := sandboxtest.Fault{Delay: time.Duration(wt.rng.IntN(3001)) * time.Microsecond}
+	dice, read := wt.rng.Float64(), r.Method == http.MethodGet
 	ends := false
-	if w.nth > 0 && !read {
-		if w.nth--; w.nth == 0 {
-			w.stop()
+	if wt.nth > 0 && !read {
+		if wt.nth--; wt.nth == 0 {
+			wt.stop()
 			ends = true
 		}
 	}
@@ -279,15 +279,15 @@ func (w *weather) fault(r *http.Request) sandboxtest.Fault {
 		dice /= 8
 	}
 	switch {
-	case !w.bad, dice > 0.02 && !ends:
+	case !wt.bad, dice > 0.02 && !ends:
 		return f
 	case read:
 		f.Before.Cut = true
 	case dice < 0.012:
 		f.After.Cut = true
 	default:
-		f.Late = time.Millisecond + time.Duration(w.rng.Int64N(int64(campaignLate)))
+		f.Late = time.Millisecond + time.Duration(wt.rng.Int64N(int64(campaignLate)))
 	}
-	w.c.cuts.Add(1)
+	wt.c.cuts.Add(1)
 	return f
 }

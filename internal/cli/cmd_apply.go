@@ -34,8 +34,8 @@ steps as they end.
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review replaces that. It fails if the manifests, the state or
 the service changed so that a new plan would differ, and names each difference.
-Deletions need --yes as ever. If the run ends early, run it again. With manifests and
-flags of plan beside PLAN, it has to be a plan of exactly these.
+Deletions need --yes as ever. If the run ends early, run it again. Manifests and flags
+of plan may stand beside PLAN, which must then be a plan of exactly these.
 
    planform apply workspace.yaml --sandbox
    planform apply workspace.yaml --dry-run
@@ -48,7 +48,7 @@ flags of plan beside PLAN, it has to be a plan of exactly these.
    planform plan workspace.yaml --out plan.json
    planform apply plan.json`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
+			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`; planform plan prints it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
 			number(cli.IntFlag{
@@ -178,10 +178,10 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 }
 
 // review shows the plan. If a saved plan or --expect names a reviewed plan, it returns an error for any other plan.
-func (o applyOptions) review(d *planfile.Document, file *state.File, out output) error {
+func (ao applyOptions) review(d *planfile.Document, file *state.File, out output) error {
 	show := out.view.Plan
-	if o.saved != nil {
-		if err := o.saved.check(d, file, o.service.given, out); err != nil {
+	if ao.saved != nil {
+		if err := ao.saved.check(d, file, ao.service.given, out); err != nil {
 			return err
 		}
 		show = out.view.PlanInShort
@@ -191,19 +191,19 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 			return err
 		}
 	}
-	if o.saved != nil {
+	if ao.saved != nil {
 		return nil // the remaining steps may have another hash
 	}
-	return o.expected(d.Hash)
+	return ao.expected(d.Hash)
 }
 
 // confirm asks whether to go ahead if there is a terminal and the plan has changes.
-func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
-	o.deleting.reviewed = o.saved != nil
-	if err := o.deleting.check(p, plan); err != nil {
+func (ao applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
+	ao.deleting.reviewed = ao.saved != nil
+	if err := ao.deleting.check(p, plan); err != nil {
 		return false, err
 	}
-	if o.deleting.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
+	if ao.deleting.yes || plan.Empty() || ao.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
 		return true, nil
 	}
 	question := fmt.Sprintf("Make these changes in %s?", d.Where())

@@ -91,27 +91,27 @@ type completion struct {
 	word    string
 }
 
-func (c completion) lines(app *cli.App) []string {
-	line := arrange(app, append([]string{app.Name}, c.before...))
+func (cm completion) lines(app *cli.App) []string {
+	line := arrange(app, append([]string{app.Name}, cm.before...))
 	flags, commands := app.Flags, app.Commands
 	if line.command != nil {
 		flags, commands = line.command.Flags, line.command.Subcommands
 	}
-	if n := len(c.before); n > 0 && strings.HasPrefix(c.before[n-1], "-") && !strings.Contains(c.before[n-1], "=") {
-		if f := flagOf(flags, strings.TrimLeft(c.before[n-1], "-")); f != nil && takesValue(flags, f.Names()[0]) {
-			return c.values(f)
+	if n := len(cm.before); n > 0 && strings.HasPrefix(cm.before[n-1], "-") && !strings.Contains(cm.before[n-1], "=") {
+		if f := flagOf(flags, strings.TrimLeft(cm.before[n-1], "-")); f != nil && takesValue(flags, f.Names()[0]) {
+			return cm.values(f)
 		}
 	}
-	switch name, _, given := strings.Cut(c.word, "="); {
+	switch name, _, given := strings.Cut(cm.word, "="); {
 	case given && strings.HasPrefix(name, "-"):
 		var lines []string
 		if f := flagOf(flags, strings.TrimLeft(name, "-")); f != nil {
-			for _, value := range c.values(f) {
+			for _, value := range cm.values(f) {
 				lines = append(lines, name+"="+value)
 			}
 		}
 		return lines
-	case strings.HasPrefix(c.word, "-"):
+	case strings.HasPrefix(cm.word, "-"):
 		return flagLines(flags)
 	case len(commands) > 0 && len(line.arguments) == 0:
 		var lines []string
@@ -121,15 +121,15 @@ func (c completion) lines(app *cli.App) []string {
 		if line.command == nil || line.command.ArgsUsage == "" {
 			return lines
 		}
-		return append(lines, c.arguments(line)...)
+		return append(lines, cm.arguments(line)...)
 	case line.command != nil:
-		return c.arguments(line)
+		return cm.arguments(line)
 	}
 	return nil
 }
 
 // arguments returns the possible values of a command's next argument.
-func (c completion) arguments(line commandLine) []string {
+func (cm completion) arguments(line commandLine) []string {
 	wants := strings.Fields(line.command.ArgsUsage)
 	if len(wants) == 0 {
 		return nil
@@ -138,19 +138,19 @@ func (c completion) arguments(line commandLine) []string {
 	if i >= len(wants) && !strings.HasSuffix(wants[len(wants)-1], "…") {
 		return nil
 	}
-	return c.named(strings.TrimSuffix(wants[min(i, len(wants)-1)], "…"))
+	return cm.named(strings.TrimSuffix(wants[min(i, len(wants)-1)], "…"))
 }
 
 // values returns the possible values of a flag.
-func (c completion) values(f cli.Flag) []string {
+func (cm completion) values(f cli.Flag) []string {
 	if choice, ok := f.(choiceFlag); ok {
 		return choice.words
 	}
-	return c.named(placeholder(f))
+	return cm.named(placeholder(f))
 }
 
 // named returns the possible values for a placeholder of a usage line, such as KIND.
-func (c completion) named(what string) []string {
+func (cm completion) named(what string) []string {
 	switch what {
 	case "FILE":
 		return []string{completeFiles}
@@ -164,34 +164,34 @@ func (c completion) named(what string) []string {
 		return resource.Listed()
 	case "KIND":
 		lines := resource.Listed()
-		if k, err := kindCalled(strings.Split(c.word, ".")[0]); err == nil {
+		if k, err := kindCalled(strings.Split(cm.word, ".")[0]); err == nil {
 			for _, f := range explainFields(k, "") {
 				lines = append(lines, described(k.Name+"."+f.Name, f.Description))
 			}
 		}
 		return lines
 	case "ADDRESS", "FROM", "TO", "PREFIX":
-		return c.addresses()
+		return cm.addresses()
 	}
 	return nil
 }
 
 // addresses returns the addresses in the manifests that the command line names.
-func (c completion) addresses() []string {
+func (cm completion) addresses() []string {
 	var names, settings []string
-	for i, word := range c.before {
-		if i > 0 && word != standardInput && (slices.Contains([]string{"-f", "--file"}, c.before[i-1]) || c.before[i-1][:1] != "-" && isManifest(word)) {
+	for i, word := range cm.before {
+		if i > 0 && word != standardInput && (slices.Contains([]string{"-f", "--file"}, cm.before[i-1]) || cm.before[i-1][:1] != "-" && isManifest(word)) {
 			names = append(names, word)
 		}
-		if i > 0 && c.before[i-1] == "--var" {
+		if i > 0 && cm.before[i-1] == "--var" {
 			settings = append(settings, word)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	opts, _ := c.process.manifestOptions(settings)
-	m, _ := manifest.Load(c.ctx, names, opts) // as far as they can be read
+	opts, _ := cm.process.manifestOptions(settings)
+	m, _ := manifest.Load(cm.ctx, names, opts) // as far as they can be read
 	var lines []string
 	for _, o := range m.Objects {
 		lines = append(lines, view.Safe(string(o.Address)))

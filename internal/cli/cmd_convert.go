@@ -48,7 +48,7 @@ uploads if they lie in their folder, otherwise links. The exit code is 3 while q
 are open or losses are not agreed (allow: in the mapping). If a file cannot be read, or
 the mapping has mistakes, nothing is written. See docs/migrate.md.`,
 		Flags: slices.Concat(convertFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "drop-missing", Usage: "remove issues that earlier exports had and this one lacks from the manifests"},
+			&cli.BoolFlag{Name: "drop-missing", Usage: "remove issues from the manifests that earlier exports had and this one lacks"},
 		}, outputFlags()),
 		Subcommands: []*cli.Command{convertCheckCommand(p, names)},
 		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, names) },
@@ -66,11 +66,11 @@ func convertFlags() []cli.Flag {
 		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
 		&cli.StringFlag{
 			Name:  "members",
-			Usage: "`FILE` with the e-mail addresses of the members of the workspace, as planform get members writes it: nobody else is assigned",
+			Usage: "`FILE` of planform get members, with the e-mail addresses of the members: nobody else is assigned",
 		},
 		&cli.StringFlag{
 			Name:  "timezone",
-			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: the zone of the mapping, or UTC)",
+			Usage: "time `ZONE` of dates without a zone, such as Europe/Berlin (default: the zone of the mapping, or UTC)",
 		},
 		choice(cli.StringFlag{
 			Name: "encoding", Value: "auto",
@@ -79,7 +79,7 @@ func convertFlags() []cli.Flag {
 			append([]string{"auto"}, encoded.Encodings()...)...),
 		&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
 		&cli.StringSliceFlag{Name: "only", Usage: "only the issues of these `KEYS`, with their parents, separated by commas"},
-		number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"}, 0),
+		number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents, to try a migration"}, 0),
 	}
 }
 

@@ -44,7 +44,7 @@ Check a pilot with the flags of its conversion, such as --limit 20.`,
 				Name: "with", Usage: "also compare these `PARTS`, which take a request for each work item: " +
 					strings.Join(export.Costly(), ", ") + "; or all",
 			},
-			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is not compared"},
+			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if nothing but features of the edition or the API is not compared"},
 		}, convertFlags()[1:], connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			const example = "planform convert check jira-csv export.csv -f acme"

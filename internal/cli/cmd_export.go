@@ -144,11 +144,11 @@ func shownCounts(counts []export.Count) []view.Count {
 }
 
 // checkEmpty returns an error if the folder has manifests or one of the named files. With --force, it accepts every folder.
-func (o exportOptions) checkEmpty(names ...string) error {
-	if o.force {
+func (eo exportOptions) checkEmpty(names ...string) error {
+	if eo.force {
 		return nil
 	}
-	err := export.CheckEmpty(o.dir, names...)
+	err := export.CheckEmpty(eo.dir, names...)
 	if occupied, ok := errors.AsType[*export.NotEmptyError](err); ok {
 		return diag.WithHint(occupied, "use another folder, or replace the files with planform export --force")
 	}
@@ -164,11 +164,11 @@ func relativeTo(dir, path string) string {
 }
 
 // read reads the service and shows the progress.
-func (o exportOptions) read(ctx context.Context, conn *connection, prior planner.Prior, out output) (*export.Export, error) {
+func (eo exportOptions) read(ctx context.Context, conn *connection, prior planner.Prior, out output) (*export.Export, error) {
 	progress := out.view.Reading()
 	defer conn.relay.follow(progress, false)()
 	observed := planner.Observed{}
-	api, err := conn.access(ctx, o.service.api, observed)
+	api, err := conn.access(ctx, eo.service.api, observed)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (o exportOptions) read(ctx context.Context, conn *connection, prior planner
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, Owner: resource.OwnerOfFolder(o.dir), BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only,
-		With: o.with, Prior: prior, Observed: observed, Spool: o.spool,
+		API: api, Workspace: conn.workspace, Owner: resource.OwnerOfFolder(eo.dir), BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: eo.projects, Only: eo.only,
+		With: eo.with, Prior: prior, Observed: observed, Spool: eo.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

@@ -192,21 +192,21 @@ type getOptions struct {
 }
 
 // arguments reads the path parameters from the flags and the argument.
-func (o getOptions) arguments(c *cli.Context, positional string) error {
+func (gt getOptions) arguments(c *cli.Context, positional string) error {
 	most := 0
 	if positional != "" {
 		most = 1
-		o.params[positional] = c.Args().First()
+		gt.params[positional] = c.Args().First()
 	}
 	if c.NArg() > most {
 		return usageError{text: "unexpected argument " + c.Args().Get(most), hint: c.Command.UsageText}
 	}
-	for _, param := range userParams(o.operation) {
+	for _, param := range userParams(gt.operation) {
 		if param != positional {
-			o.params[param] = c.String(flagName(param))
+			gt.params[param] = c.String(flagName(param))
 		}
-		switch value := o.params[param]; {
-		case value == "" && !derivable(o.operation, param):
+		switch value := gt.params[param]; {
+		case value == "" && !derivable(gt.operation, param):
 			hint := c.Command.UsageText
 			if param == "project_id" {
 				hint = "--project WEB, for example; planform get projects lists them"
@@ -245,30 +245,30 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 }
 
 // project returns the project that the flags or a work item's identifier name, or "".
-func (o getOptions) project() string {
-	item := cmp.Or(o.params["work_item_id"], o.params["identifier"])
-	if i := strings.LastIndex(item, "-"); o.params["project_id"] == "" && i > 0 && !resource.IsID(item) {
+func (gt getOptions) project() string {
+	item := cmp.Or(gt.params["work_item_id"], gt.params["identifier"])
+	if i := strings.LastIndex(item, "-"); gt.params["project_id"] == "" && i > 0 && !resource.IsID(item) {
 		return item[:i]
 	}
-	return o.params["project_id"]
+	return gt.params["project_id"]
 }
 
 // show reads the objects and prints them.
-func (o getOptions) show(ctx context.Context, conn *connection, out output) error {
-	params, err := conn.resolveParams(ctx, o.params)
+func (gt getOptions) show(ctx context.Context, conn *connection, out output) error {
+	params, err := conn.resolveParams(ctx, gt.params)
 	if err != nil {
 		return err
 	}
-	req := apiclient.Request{Operation: o.operation, Params: params}
-	if o.expand != "" {
-		req.Query = url.Values{"expand": {o.expand}}
+	req := apiclient.Request{Operation: gt.operation, Params: params}
+	if gt.expand != "" {
+		req.Query = url.Values{"expand": {gt.expand}}
 	}
-	kind := resource.MustLookup(o.operation.Kind)
+	kind := resource.MustLookup(gt.operation.Kind)
 	m := kind.Membership
-	if o.operation.Verb == resource.List || m != nil && m.ResultKey == "" {
+	if gt.operation.Verb == resource.List || m != nil && m.ResultKey == "" {
 		rows, err := conn.client.List(ctx, req)
 		switch {
-		case o.operation.V2() && errors.Is(err, apiclient.ErrUnsupported):
+		case gt.operation.V2() && errors.Is(err, apiclient.ErrUnsupported):
 			return diag.WithHint(errNoV2, "API v1 cannot list "+diag.Plural(kind.Noun()))
 		case err != nil:
 			return err
@@ -283,23 +283,23 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 			return out.view.JSON(rows)
 		}
 		switch {
-		case m != nil && m.Attribute != nil && o.operation.V2():
+		case m != nil && m.Attribute != nil && gt.operation.V2():
 			return out.view.Table(conn.attributes(ctx, m, rows, params))
 		case m != nil:
 			kind = resource.MustLookup(m.Member)
 		}
-		return out.view.Table(table(kind, rows, conn.names(ctx, kind, rows, params), o.project()))
+		return out.view.Table(table(kind, rows, conn.names(ctx, kind, rows, params), gt.project()))
 	}
 	res, err := conn.client.Do(ctx, req)
 	if err != nil {
-		return notFound(o.operation, params["identifier"], err)
+		return notFound(gt.operation, params["identifier"], err)
 	}
 	row := conn.client.RedactRow(res.Row)
 	if out.json {
 		return out.view.JSON(row)
 	}
 	if m != nil {
-		return out.view.Table(conn.relations(ctx, o.operation.Path, row, params))
+		return out.view.Table(conn.relations(ctx, gt.operation.Path, row, params))
 	}
 	return out.view.Table(record(row))
 }

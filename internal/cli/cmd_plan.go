@@ -63,11 +63,11 @@ func planFlags() []cli.Flag {
 	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
-		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is missing"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if nothing but features of the edition or the API is missing"},
 	}, shapingFlags(), []cli.Flag{
 		notNegative(cli.DurationFlag{
 			Name: "grace-period", Value: provider.DefaultGrace,
-			Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it",
+			Usage: "`TIME` in which a request without an answer may still take effect; it is not repeated earlier",
 		}),
 		notNegative(cli.DurationFlag{Name: "settle-timeout", Hidden: true, Usage: "a former name of --grace-period"}),
 		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "a former name of --grace-period"}),
@@ -87,17 +87,16 @@ func shapingFlags() []cli.Flag {
 	return slices.Insert(switches, 2, []cli.Flag{
 		&cli.StringSliceFlag{
 			Name:  "target",
-			Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated",
+			Usage: "plan only objects that match `ADDRESS`, such as cycle/web/*, and objects that they need; can be repeated",
 		},
-		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "report missing objects of these `KINDS`, such as project,label, instead of creating them"},
 		choice(cli.StringFlag{
 			Name: "on-drift", Value: string(planner.Overwrite),
 			Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail",
 		}, resource.DriftPolicies()...),
 		choice(cli.StringFlag{
 			Name: "order", DefaultText: "what the manifest says, or manifest",
-			Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact " +
-				"(sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)",
+			Usage: "numbers of new work items: `ORDER` is manifest (API v2 numbers sub-items later), exact, or any (the fastest)",
 		}, schema.Orders()...),
 	}...)
 }
@@ -139,21 +138,21 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 }
 
 // with sets the options of a plan, and reads the other settings from the command's flags.
-func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
-	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
-	o.detailed, o.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
-	o.maxErrors = c.Int("max-errors")
-	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(o.Undo) > 0}
+func (po planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
+	po.Options, po.allowUnsupported = options, c.Bool("allow-unsupported")
+	po.detailed, po.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
+	po.maxErrors = c.Int("max-errors")
+	po.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(po.Undo) > 0}
 	for _, former := range []string{"settle-timeout", "patience"} {
 		if c.IsSet(former) {
-			o.gracePeriod = c.Duration(former)
+			po.gracePeriod = c.Duration(former)
 		}
 	}
-	o.input = planner.Input{Settings: o.Settings}
-	o.service = newConnectionOptions(c, p)
-	o.reading, err = p.manifestOptions(o.Variables)
-	o.reading.Workspace, o.reading.AllowEmpty, o.reading.Limits.Findings = o.service.workspace, o.Prune, o.maxErrors
-	return o, err
+	po.input = planner.Input{Settings: po.Settings}
+	po.service = newConnectionOptions(c, p)
+	po.reading, err = p.manifestOptions(po.Variables)
+	po.reading.Workspace, po.reading.AllowEmpty, po.reading.Limits.Findings = po.service.workspace, po.Prune, po.maxErrors
+	return po, err
 }
 
 // newSettings reads the flags that shape a plan. Flags that the command lacks have their zero value.
@@ -209,11 +208,11 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 }
 
 // pending returns the error for the exit code of a plan, if the user gave --detailed-exitcode.
-func (o planOptions) pending(plan *planner.Plan) error {
+func (po planOptions) pending(plan *planner.Plan) error {
 	switch {
-	case !o.detailed:
+	case !po.detailed:
 		return nil
-	case o.impossible(plan):
+	case po.impossible(plan):
 		return errSteps
 	case !plan.Empty():
 		return errPending
@@ -222,8 +221,8 @@ func (o planOptions) pending(plan *planner.Plan) error {
 }
 
 // impossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
-func (o planOptions) impossible(plan *planner.Plan) bool {
+func (po planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
-		return s.Action == planner.NotPossible && (!s.Lacking() || !o.allowUnsupported)
+		return s.Action == planner.NotPossible && (!s.LacksFeature() || !po.allowUnsupported)
 	})
 }

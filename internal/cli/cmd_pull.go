@@ -43,14 +43,14 @@ people deleted or added are named. The state is left to the next apply.
    planform pull workspace.yaml --dry-run --detailed-exitcode`,
 		Flags: slices.Concat(manifestFlags(), []cli.Flag{
 			maxErrorsFlag(),
-			&cli.BoolFlag{Name: "dry-run", Usage: "only show the difference that it would make to the files"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only show the changes of the files"},
 			&cli.BoolFlag{
 				Name:  "theirs",
-				Usage: "take the service's value also where the manifest was changed, or where no state tells who changed it",
+				Usage: "also take values of fields that the manifest changed too, or that the state does not know",
 			},
 			&cli.BoolFlag{
 				Name:  "detailed-exitcode",
-				Usage: "with --dry-run: exit with 2 if there is something to take, with 3 if not all of it can be taken",
+				Usage: "with --dry-run: exit with 2 if there are values to take, with 3 if not all of them can be taken",
 			},
 		}, slices.DeleteFunc(shapingFlags(), func(f cli.Flag) bool {
 			return !slices.Contains([]string{"refresh-all", "target", "adopt-by-name"}, f.Names()[0])

@@ -52,7 +52,7 @@ In a browser, the address shows what the workspace has.
 			}, "full", "community", "cloud"),
 			number(cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"}, 0),
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
-			&cli.BoolFlag{Name: "governed", Usage: "start with a workspace that manages states and work item types above its projects"},
+			&cli.BoolFlag{Name: "governed", Usage: "start with a workspace that manages states and work item types for its projects"},
 		}, outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := sandbox.Options{

@@ -45,14 +45,14 @@ manifest. These commands change only that file, never the service.
 			}, stateResolve),
 			stateSub(p, "import", "binds an address to an existing object of the service", "ADDRESS", []cli.Flag{
 				&cli.StringFlag{Name: "id", Usage: "`ID` of the object (required)"},
-				&cli.StringFlag{Name: "identifier", Usage: "its `IDENTIFIER`, such as WEB-7, in addition to --id"},
+				&cli.StringFlag{Name: "identifier", Usage: "readable `IDENTIFIER` of the object, such as WEB-7, in addition to --id"},
 			}, stateImport),
 			stateSub(p, "mv", "changes the address of an object, after its key was changed", "FROM TO", nil, stateMove),
 			stateSub(p, "rm", "forgets an object; it stays on the service", "ADDRESS", nil, stateRemove),
 			stateSub(p, "unlock", "releases the lock of a shared state that another run holds", "", nil, stateUnlock),
 			stateSub(p, "pull", "prints the state", "", nil, statePull),
 			stateSub(p, "push", "replaces the state by the contents of a file", "FILE", []cli.Flag{
-				&cli.BoolFlag{Name: "force", Usage: "even if the file is older, or of other runs"},
+				&cli.BoolFlag{Name: "force", Usage: "replace the state also by a file that is older, or of other runs"},
 			}, statePush),
 			stateSub(p, "migrate", "copies a state, with the history of its runs, to another place", "FROM TO", nil, stateMigrate),
 		},
@@ -79,10 +79,10 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 		ArgsUsage: strings.Trim(args, "[]"),
 		Flags: slices.Concat(flags, manifestFlags(), []cli.Flag{
 			lockTimeoutFlag(),
-			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
-			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
+			&cli.BoolFlag{Name: "sandbox", Usage: "use the state of the sandbox"},
+			&cli.StringFlag{Name: "base-url", Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
 			&cli.StringFlag{
-				Name: "workspace", Category: categoryService,
+				Name:  "workspace",
 				Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG",
 			},
 		}, stateFlags(), outputFlags()),
@@ -172,7 +172,7 @@ func locatesState(m *manifest.Manifest, findings diag.List) bool {
 }
 
 // address returns argument n as an address.
-func (o stateOptions) address(n int) resource.Address { return resource.Address(o.args[n]) }
+func (st stateOptions) address(n int) resource.Address { return resource.Address(st.args[n]) }
 
 // recordOf returns the record of an address, or an error that suggests similar addresses.
 func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {
@@ -343,7 +343,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		f.RemoveObject(to) // the moved object does not get the members of a forgotten object
 		var moved []planner.Record
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
-			b, ok := planner.Moved(a, from, to)
+			b, ok := planner.MovedAddress(a, from, to)
 			if !ok {
 				continue
 			}

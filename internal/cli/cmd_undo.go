@@ -74,7 +74,7 @@ func sharedWithUndo() []cli.Flag {
 	flags := slices.DeleteFunc(planFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	for _, f := range flags {
 		if f, ok := f.(*cli.BoolFlag); ok && f.Name == "delete-changed" {
-			f.Usage = "delete also objects that others changed since, use, or have something in, such as comments"
+			f.Usage = "also delete objects that others changed since, use, or gave comments or other contents"
 		}
 	}
 	return flags
@@ -160,11 +160,11 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 		return nil, err
 	}
 	desired.Objects = u.Objects
-	in.Owner, in.Knowing, in.OtherSources = u.Owner, true, nil
+	in.Owner, in.StateIsComplete, in.OtherSources = u.Owner, true, nil
 	in.Deletes, in.Leaves, in.Left, in.Notices = u.Deletes, u.Leaves, u.Left, append(in.Notices, u.Notices...)
-	maps.DeleteFunc(in.Deletes, func(a resource.Address, _ bool) bool { return !in.Targets.Mean(a) })
+	maps.DeleteFunc(in.Deletes, func(a resource.Address, _ bool) bool { return !in.Targets.Match(a) })
 	for at := range in.Leaves {
-		if container, _, _, ok := at.ParseMembership(); ok && !in.Targets.Mean(container) {
+		if container, _, _, ok := at.ParseMembership(); ok && !in.Targets.Match(container) {
 			delete(in.Leaves, at)
 		}
 	}

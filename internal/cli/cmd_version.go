@@ -54,10 +54,10 @@ func version() build {
 	return b
 }
 
-func (b build) String() string {
-	s := "planform " + b.Number
-	if b.Revision != "" {
-		s += " (" + b.Revision + ")"
+func (bl build) String() string {
+	s := "planform " + bl.Number
+	if bl.Revision != "" {
+		s += " (" + bl.Revision + ")"
 	}
-	return s + ", " + b.Go + ", " + b.System
+	return s + ", " + bl.Go + ", " + bl.System
 }

@@ -133,6 +133,26 @@ func TestEveryHelpFitsTheTerminal(t *testing.T) {
 	check(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "planform")
 }
 
+func TestEveryHelpShowsAtMostTenUsualFlagsFirst(t *testing.T) {
+	t.Parallel()
+	var check func(commands []*cli.Command, path string)
+	check = func(commands []*cli.Command, path string) {
+		for _, cmd := range commands {
+			var usual []string
+			for _, f := range cmd.Flags {
+				if groupOf(f).flags == nil && !hidden(f) {
+					usual = append(usual, f.Names()[0])
+				}
+			}
+			if len(usual) > 10 {
+				t.Errorf("%s %s has %d usual flags: %s", path, cmd.Name, len(usual), usual)
+			}
+			check(cmd.Subcommands, path+" "+cmd.Name)
+		}
+	}
+	check(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "planform")
+}
+
 // TestExamplesInHelpAreCommandLines gives the program each example of a help text, but for what it would do.
 func TestExamplesInHelpAreCommandLines(t *testing.T) {
 	t.Parallel()

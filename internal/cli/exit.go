@@ -40,10 +40,10 @@ type usageError struct {
 	code       string // for programs; "" = usage
 }
 
-func (e usageError) Error() string { return e.text }
+func (ue usageError) Error() string { return ue.text }
 
 // Hint returns the next step.
-func (e usageError) Hint() string { return e.hint }
+func (ue usageError) Hint() string { return ue.hint }
 
 // failure is an error with its own message and one of the kinds below.
 type failure struct {
@@ -52,7 +52,7 @@ type failure struct {
 	kind error
 }
 
-func (e failure) Unwrap() []error { return []error{e.error, e.kind} }
+func (fl failure) Unwrap() []error { return []error{fl.error, fl.kind} }
 
 // problemsFound is the error of a doctor report with problems.
 type problemsFound struct {
@@ -69,7 +69,7 @@ func (e problemsFound) Is(target error) bool { return e.denied && target == errC
 // reported is an error that the user has already seen.
 type reported struct{ error }
 
-func (e reported) Unwrap() error { return e.error }
+func (rp reported) Unwrap() error { return rp.error }
 
 var (
 	// errCredentials: the credential is missing or not usable.

@@ -17,47 +17,41 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Categories of flags in the help texts.
-const (
-	categoryService = "Service"
-	categoryOutput  = "Output"
-)
-
 // connectionFlags returns the flags of every command that talks to a service.
 func connectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{
-			Name: "sandbox", Category: categoryService, Action: sandboxAlone,
-			Usage: "use a local look-alike of the service, with its data in .planform/, instead of a real one",
+			Name: "sandbox", Action: sandboxAlone,
+			Usage: "use a local look-alike of the service, with its data in .planform/",
 		},
 		&cli.StringFlag{
-			Name: "base-url", Category: categoryService,
+			Name:  "base-url",
 			Usage: "base `URL` of the service, such as https://api.plane.so (or PLANE_BASE_URL)",
 		},
 		&cli.StringFlag{
-			Name: "workspace", Category: categoryService,
+			Name:  "workspace",
 			Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG",
 		},
 		&cli.StringFlag{
-			Name: "api-key-file", Category: categoryService,
+			Name:  "api-key-file",
 			Usage: "`FILE` with the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN)",
 		},
 		choice(cli.StringFlag{
-			Name: "api", Category: categoryService, Value: "auto",
-			Usage: "`API` to use: v2 (up to 50 objects a request), v1, documented (20 public operations), or auto, the widest that is there",
+			Name: "api", Value: "auto",
+			Usage: "`API` to use: v2 (50 objects a request), v1, documented (20 public operations), or auto: the widest one",
 		},
 			"auto", "v2", "v1", "documented"),
 		&cli.StringFlag{
-			Name: "rate", Category: categoryService, Action: checkRate,
-			Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case",
+			Name: "rate", Action: checkRate,
+			Usage: "maximum `RATE` of requests, such as 50/m; the service's own limit always holds",
 		},
 		&cli.DurationFlag{
-			Name: "timeout", Category: categoryService, Value: time.Minute, Action: checkTimeout,
+			Name: "timeout", Value: time.Minute, Action: checkTimeout,
 			Usage: "`TIME` limit of one request",
 		},
 		&cli.BoolFlag{
-			Name: "insecure-http", Category: categoryService,
-			Usage: "allow plain http to another machine, although it shows the credential to the network",
+			Name:  "insecure-http",
+			Usage: "allow plain http to another machine; the network can then read the credential",
 		},
 	}
 }
@@ -70,24 +64,24 @@ func outputFlags(formats ...string) []cli.Flag {
 	}
 	return []cli.Flag{
 		choice(cli.StringFlag{
-			Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text",
+			Name: "output", Aliases: []string{"o"}, Value: "text",
 			Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1],
 		},
 			formats...),
 		choice(cli.StringFlag{
-			Name: "color", Category: categoryOutput, Value: "auto",
+			Name: "color", Value: "auto",
 			Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)",
 		}, "auto", "always", "never"),
-		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "the same as --color never"},
+		&cli.BoolFlag{Name: "no-color", Usage: "the same as --color never"},
 		&cli.BoolFlag{
-			Name: "no-pager", Category: categoryOutput,
-			Usage: "write to the terminal what is longer than it, not to a pager (PLANFORM_PAGER, PAGER or less)",
+			Name:  "no-pager",
+			Usage: "write long results to the terminal, not to a pager (PLANFORM_PAGER, PAGER or less)",
 		},
 		&cli.StringFlag{
-			Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel,
+			Name: "log-level", Value: "warn", Action: checkLogLevel,
 			Usage: "log `LEVEL` on standard error: debug, info, warn or error",
 		},
-		choice(cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "log `FORMAT`: text or json"}, "text", "json"),
+		choice(cli.StringFlag{Name: "log-format", Value: "text", Usage: "log `FORMAT`: text or json"}, "text", "json"),
 	}
 }
 
@@ -95,13 +89,12 @@ func outputFlags(formats ...string) []cli.Flag {
 func extentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{
-			Name: "full", Category: categoryOutput,
-			Usage: "show every step and whole texts, instead of equal changes as one, the first 100 entries of each action and the first lines " +
-				"of texts",
+			Name:  "full",
+			Usage: "show every step and whole texts: nothing is grouped or shortened",
 		},
 		&cli.BoolFlag{
-			Name: "summary", Category: categoryOutput, Action: without("summary", "full"),
-			Usage: "show only how many steps of each kind there are",
+			Name: "summary", Action: without("summary", "full"),
+			Usage: "show only the number of steps of each kind",
 		},
 	}
 }
@@ -205,8 +198,7 @@ func checkLogLevel(_ *cli.Context, level string) error {
 func manifestFlag() cli.Flag {
 	return &cli.StringSliceFlag{
 		Name: "file", Aliases: []string{"f"},
-		Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated, or be an argument without -f " +
-			"(default: workspace.yaml in this folder)",
+		Usage: "manifest `FILE`, or a folder of manifests, or - for standard input; can be repeated (default: workspace.yaml)",
 	}
 }
 
@@ -217,7 +209,7 @@ func manifestFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "var", Usage: "`NAME=VALUE` of a variable that a manifest declares under vars:; can be repeated"},
 		&cli.StringSliceFlag{
 			Name:  "var-file",
-			Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var overrides it; can be repeated",
+			Usage: "YAML `FILE` with a line NAME: VALUE for each variable; --var overrides it; can be repeated",
 		},
 	}
 }
@@ -242,8 +234,8 @@ func variables(c *cli.Context) ([]string, error) {
 }
 
 // manifestOptions returns the options for reading manifests, with settings from [variables].
-func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
-	o := manifest.Options{Stdin: p.Streams.In, Getenv: p.Getenv, Variables: map[string]string{}}
+func (pc Process) manifestOptions(settings []string) (manifest.Options, error) {
+	o := manifest.Options{Stdin: pc.Streams.In, Getenv: pc.Getenv, Variables: map[string]string{}}
 	for _, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
@@ -255,32 +247,32 @@ func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 }
 
 // reading returns the options for reading manifests in a command that makes no plan.
-func (p Process) reading(c *cli.Context) (manifest.Options, error) {
+func (pc Process) reading(c *cli.Context) (manifest.Options, error) {
 	settings, err := variables(c)
 	if err != nil {
 		return manifest.Options{}, err
 	}
-	return p.manifestOptions(settings)
+	return pc.manifestOptions(settings)
 }
 
 // maxErrorsFlag returns the flag that limits the number of findings.
 func maxErrorsFlag() cli.Flag {
 	return number(cli.IntFlag{
 		Name: "max-errors", Value: diag.MaxShown,
-		Usage: "show at most this `NUMBER` of errors, and say how many more there are",
+		Usage: "show at most this `NUMBER` of errors, and count the others",
 	}, 1)
 }
 
 // stateFlags returns the flag for the place of the state.
 func stateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "state", Usage: "state `FILE`, s3://BUCKET/KEY, or https://… of an HTTP state (or PLANFORM_STATE; default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
+		&cli.StringFlag{Name: "state", Usage: "state `FILE`, s3://BUCKET/KEY, or https://… (or PLANFORM_STATE; default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
 	}
 }
 
 // lockTimeoutFlag returns the flag of commands that write the state and wait for its lock.
 func lockTimeoutFlag() cli.Flag {
-	return notNegative(cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"})
+	return notNegative(cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait while another run holds the state"})
 }
 
 // splitList returns the values of a flag that can be repeated, or can have several values with commas between.

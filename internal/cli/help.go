@@ -38,22 +38,45 @@ func commandHelp(cmd *cli.Command, name string) string {
 		writeCommands(&b, cmd.Subcommands)
 		b.WriteString("\n" + name + " COMMAND --help explains a command.\n")
 	}
-	for _, category := range []string{"", categoryService, categoryOutput} {
-		title := "\n" + category + " flags:\n"
-		if category == "" {
-			title = "\nFlags:\n"
-		}
+	for _, group := range flagGroups() {
+		title := "\n" + group.title + ":\n"
 		for _, f := range cmd.Flags {
-			if c, ok := f.(cli.CategorizableFlag); !ok || c.GetCategory() != category || hidden(f) {
-				continue
+			if groupOf(f).title == group.title && !hidden(f) {
+				b.WriteString(title)
+				title = ""
+				entry(&b, flagNames(f), 28, flagText(f))
 			}
-			b.WriteString(title)
-			title = ""
-			entry(&b, flagNames(f), 28, flagText(f))
 		}
 	}
 	b.WriteString("\nDocumentation: " + site + "\n")
 	return b.String()
+}
+
+// flagGroup is a group of flags in the help of a command.
+type flagGroup struct {
+	title string
+	flags []string
+}
+
+// flagGroups returns the groups of flags by use. The first one has no list: its flags are the usual ones, which all other groups lack.
+func flagGroups() []flagGroup {
+	return []flagGroup{
+		{"Flags", nil},
+		{"Flags for the comparison", []string{"on-drift", "no-refresh", "refresh-all", "adopt-by-name"}},
+		{"Flags for creates", []string{"order", "no-create", "invite", "new-secrets"}},
+		{"Flags for deletions", []string{"delete-changed", "delete-unrecorded", "max-deletes"}},
+		{"Flags for several owners", []string{"mark-adopted", "take-over"}},
+		{"Flags for the input", []string{"var-file", "timezone", "encoding", "since", "limit"}},
+		{"Flags for the run", []string{"expect", "max-notices", "parallelism", "grace-period", "lock-timeout", "detailed-exitcode", "allow-unsupported"}},
+		{"Service flags", []string{"base-url", "api-key-file", "api", "rate", "timeout", "insecure-http"}},
+		{"Output flags", []string{"full", "summary", "max-errors", "color", "no-color", "no-pager", "log-level", "log-format"}},
+	}
+}
+
+// groupOf returns the group of a flag.
+func groupOf(f cli.Flag) flagGroup {
+	groups := flagGroups()
+	return groups[max(0, slices.IndexFunc(groups, func(g flagGroup) bool { return slices.Contains(g.flags, f.Names()[0]) }))]
 }
 
 func hidden(f cli.Flag) bool {

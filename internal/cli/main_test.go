@@ -52,7 +52,7 @@ func noteMemory() {
 // tests runs many tests at once, since they mostly wait for processes.
 type tests struct{ *testing.M }
 
-func (m tests) Run() int {
+func (te tests) Run() int {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
@@ -66,5 +66,5 @@ func (m tests) Run() int {
 			signal.Notify(make(chan os.Signal, 1), end)
 		}
 	}
-	return m.M.Run()
+	return te.M.Run()
 }

@@ -171,17 +171,17 @@ func newMortal(t *testing.T) *mortal {
 }
 
 // kill applies a folder until the n-th write, whose answer is never seen, and reports whether it came so far.
-func (m *mortal) kill(t *testing.T, n int64, command, f, folder string, flags ...string) bool {
+func (mr *mortal) kill(t *testing.T, n int64, command, f, folder string, flags ...string) bool {
 	t.Helper()
-	m.state, m.left = filepath.Join(folder, ".planform"), filepath.Join(t.TempDir(), "left")
-	m.writes.Store(0)
-	m.last.Store(n)
-	defer m.last.Store(0)
-	m.run(t, append([]string{command, f, folder, "--patience", "0s"}, flags...)...)
-	if m.writes.Load() < n {
+	mr.state, mr.left = filepath.Join(folder, ".planform"), filepath.Join(t.TempDir(), "left")
+	mr.writes.Store(0)
+	mr.last.Store(n)
+	defer mr.last.Store(0)
+	mr.run(t, append([]string{command, f, folder, "--patience", "0s"}, flags...)...)
+	if mr.writes.Load() < n {
 		return false
 	}
-	if err := errors.Join(os.RemoveAll(m.state), os.Rename(m.left, m.state)); err != nil {
+	if err := errors.Join(os.RemoveAll(mr.state), os.Rename(mr.left, mr.state)); err != nil {
 		t.Fatal(err)
 	}
 	return true

@@ -72,26 +72,26 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 }
 
 // lockedBy returns a function that prints a note about the holder of the state's lock. A command calls it before it waits.
-func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
+func (ot output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) {
 		if timeout == 0 { // of a shared state
-			o.view.Notef("the state is locked by %s; looking whether that run is still there, for a minute at most", h)
+			ot.view.Notef("the state is locked by %s; looking whether that run is still there, for a minute at most", h)
 			return
 		}
-		o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout)
+		ot.view.Notef("the state is locked by %s; waiting up to %s", h, timeout)
 	}
 }
 
 // noteSkipped prints a note about files in folders that are not manifests.
-func (o output) noteSkipped(m *manifest.Manifest) {
+func (ot output) noteSkipped(m *manifest.Manifest) {
 	if len(m.Skipped) > 0 {
-		o.view.Notef("no manifest, and skipped: %s", diag.First(m.Skipped, 10))
+		ot.view.Notef("no manifest, and skipped: %s", diag.First(m.Skipped, 10))
 	}
 }
 
 // warnOfOthers prints a note if other users can write to the folder of the state.
-func (o output) warnOfOthers(statePath string) {
+func (ot output) warnOfOthers(statePath string) {
 	if dir, yes := state.WritableByOthers(statePath); yes && !state.IsShared(statePath) {
-		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
+		ot.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
 	}
 }

@@ -60,11 +60,11 @@ func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
 }
 
 // load reads the manifests. For an undo, it reads only the workspace that they are for and the folder that their state belongs to.
-func (o planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
-	if len(o.Undo) > 0 {
-		return locate(ctx, o.Files, o.reading, out)
+func (po planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
+	if len(po.Undo) > 0 {
+		return locate(ctx, po.Files, po.reading, out)
 	}
-	desired, findings := manifest.Load(ctx, o.Files, o.reading)
+	desired, findings := manifest.Load(ctx, po.Files, po.reading)
 	out.noteSkipped(desired)
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
@@ -164,7 +164,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	}
 	in.Notices = conn.localize(desired)
 	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), r.prior.Prior()
-	in.Owner, in.FormerOwners, in.Knowing = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)
+	in.Owner, in.FormerOwners, in.StateIsComplete = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}

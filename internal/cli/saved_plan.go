@@ -79,44 +79,44 @@ func readAtMost(name string, largest int64) ([]byte, error) {
 
 // options returns the options for an apply of the plan. If the command line names manifests, the plan must have been made with the same
 // options, because people who may write a plan need not be people who may review it.
-func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error) {
+func (sp *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error) {
 	if c.Bool("dry-run") {
-		return o, usageError{text: "--dry-run cannot be combined with the plan " + s.name, hint: "planform show " + s.name + " shows it"}
+		return o, usageError{text: "--dry-run cannot be combined with the plan " + sp.name, hint: "planform show " + sp.name + " shows it"}
 	}
 	if len(namedManifests(c)) > 0 {
 		if o, err = newPlanOptions(c, p); err == nil {
-			err = s.isOf(o.Options)
+			err = sp.isOf(o.Options)
 		}
 	} else {
-		o, err = s.ownOptions(c, p)
+		o, err = sp.ownOptions(c, p)
 	}
-	if err == nil && s.Sandbox && !o.service.sandbox && o.service.baseURL == "" {
-		err = usageError{text: "the plan " + s.name + " is for the sandbox", hint: "planform apply " + s.name + " --sandbox carries it out"}
+	if err == nil && sp.Sandbox && !o.service.sandbox && o.service.baseURL == "" {
+		err = usageError{text: "the plan " + sp.name + " is for the sandbox", hint: "planform apply " + sp.name + " --sandbox carries it out"}
 	}
-	for i := range s.Steps {
-		o.known = append(o.known, s.Steps[i].Address)
+	for i := range sp.Steps {
+		o.known = append(o.known, sp.Steps[i].Address)
 	}
 	return o, err
 }
 
 // ownOptions returns the options that the plan was made with, and refuses flags that would change them.
-func (s *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err error) {
+func (sp *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	for _, f := range slices.Concat(shapingFlags(), manifestFlags(), []cli.Flag{&cli.StringFlag{Name: "api"}}) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return o, usageError{
-				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, s.name),
-				hint: "the plan says itself what it was made with; planform show " + s.name +
+				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, sp.name),
+				hint: "the plan says itself what it was made with; planform show " + sp.name +
 					" shows it. With -f beside it, it has to be of exactly these files and flags",
 			}
 		}
 	}
-	for _, name := range s.Options.Files {
+	for _, name := range sp.Options.Files {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name),
+			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", sp.name, name),
 				"run apply in the folder in which the plan was made")
 		}
 	}
-	options := s.Options
+	options := sp.Options
 	options.State = cmp.Or(statePlace(c, p), options.State)
 	o, err = o.with(options, c, p)
 	o.service.api = options.API
@@ -124,8 +124,8 @@ func (s *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err er
 }
 
 // isOf returns an error if the plan was made with other options. The place of the state does not count, because nobody reviews it.
-func (s *savedPlan) isOf(wanted planfile.Options) error {
-	made := s.Options
+func (sp *savedPlan) isOf(wanted planfile.Options) error {
+	made := sp.Options
 	made.State, wanted.State = "", ""
 	was, is := strings.Join(planFlagsOf(made), " "), strings.Join(planFlagsOf(wanted), " ")
 	if was == is && len(made.Undo) == 0 {
@@ -134,40 +134,40 @@ func (s *savedPlan) isOf(wanted planfile.Options) error {
 	if len(made.Undo) > 0 {
 		was = commandOf(made)
 	}
-	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, and not with %s; nothing was done", s.name, was, is),
-		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+s.name)
+	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, and not with %s; nothing was done", sp.name, was, is),
+		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+sp.name)
 }
 
 // isFor returns an error if the plan is for another service or workspace than the connection. The address of the service never comes from
 // the plan, because the author of a plan would get the credential.
-func (s *savedPlan) isFor(conn *connection) error {
+func (sp *savedPlan) isFor(conn *connection) error {
 	here := planfile.Where{Service: conn.baseURL, Workspace: conn.workspace, Sandbox: conn.sandbox}
-	if s.Sandbox == (conn.sandbox != "") && (s.Sandbox || state.SameServer(s.BaseURL, conn.baseURL)) && s.Workspace == conn.workspace {
+	if sp.Sandbox == (conn.sandbox != "") && (sp.Sandbox || state.SameServer(sp.BaseURL, conn.baseURL)) && sp.Workspace == conn.workspace {
 		return nil
 	}
 	hint := "name the service and the workspace of the plan with PLANE_BASE_URL and --workspace"
-	if s.Sandbox != (conn.sandbox != "") {
+	if sp.Sandbox != (conn.sandbox != "") {
 		hint = "give --sandbox if it is meant, and leave it out if it is not"
 	}
-	return usageError{text: fmt.Sprintf("the plan %s is for %s, and this would be %s", s.name, s.Where(), here), hint: hint}
+	return usageError{text: fmt.Sprintf("the plan %s is for %s, and this would be %s", sp.name, sp.Where(), here), hint: hint}
 }
 
 // check returns an error if the plan is stale: now is a new plan, and differs from the remaining steps of the saved one.
-func (s *savedPlan) check(now *planfile.Document, file *state.File, service []string, out output) error {
+func (sp *savedPlan) check(now *planfile.Document, file *state.File, service []string, out output) error {
 	var earlier *planfile.Run
-	if last := file.Plan(); last != nil && last.Hash == s.Hash {
+	if last := file.Plan(); last != nil && last.Hash == sp.Hash {
 		earlier = &planfile.Run{Since: last.Since, Prior: file.Prior()}
 	}
-	if found := s.Stale(now, earlier); len(found) > 0 {
+	if found := sp.Stale(now, earlier); len(found) > 0 {
 		out.view.Diagnostics(found)
-		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: %s %s --out %s", commandOf(s.Options),
-			strings.Join(append(planFlagsOf(s.Options), service...), " "), s.name))
+		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: %s %s --out %s", commandOf(sp.Options),
+			strings.Join(append(planFlagsOf(sp.Options), service...), " "), sp.name))
 	}
 	if earlier != nil {
 		out.view.Notef("an earlier run of this plan began at %s; of %s, %d are left",
-			earlier.Since.Format("2006-01-02 15:04 UTC"), diag.Count(len(s.Steps), "step"), len(now.Steps))
+			earlier.Since.Format("2006-01-02 15:04 UTC"), diag.Count(len(sp.Steps), "step"), len(now.Steps))
 	}
-	if changed := s.ChangedManifests(now); len(changed) > 0 {
+	if changed := sp.ChangedManifests(now); len(changed) > 0 {
 		out.view.Notef("changed since the plan was made, but not in what is planned: %s", strings.Join(changed, ", "))
 	}
 	return nil
@@ -225,11 +225,11 @@ func shellWord(text string) string {
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
 
 // hash returns the hash of the plan, or "" without a saved plan.
-func (s *savedPlan) hash() string {
-	if s == nil {
+func (sp *savedPlan) hash() string {
+	if sp == nil {
 		return ""
 	}
-	return s.Hash
+	return sp.Hash
 }
 
 var hashForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
@@ -268,8 +268,8 @@ func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
 }
 
 // checkOut returns an error if a plan cannot be saved where the user wants it.
-func (o planOptions) checkOut(desired *manifest.Manifest) error {
-	if o.out == "" {
+func (po planOptions) checkOut(desired *manifest.Manifest) error {
+	if po.out == "" {
 		return nil
 	}
 	for _, name := range desired.Files {
@@ -279,12 +279,12 @@ func (o planOptions) checkOut(desired *manifest.Manifest) error {
 				hint: "write the manifest to a file",
 			}
 		}
-		if filepath.Clean(name) == filepath.Clean(o.out) {
-			return usageError{text: "--out " + o.out + " is a manifest of this plan", hint: "--out plan.json"}
+		if filepath.Clean(name) == filepath.Clean(po.out) {
+			return usageError{text: "--out " + po.out + " is a manifest of this plan", hint: "--out plan.json"}
 		}
 	}
-	if info, err := os.Stat(o.out); err == nil && !info.Mode().IsRegular() {
-		return usageError{text: "--out " + o.out + " is not a file", hint: "--out plan.json"}
+	if info, err := os.Stat(po.out); err == nil && !info.Mode().IsRegular() {
+		return usageError{text: "--out " + po.out + " is not a file", hint: "--out plan.json"}
 	}
 	return nil
 }

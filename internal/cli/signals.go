@@ -70,38 +70,38 @@ type progressRelay struct {
 }
 
 // read shows the progress of reads until done is called.
-func (r *progressRelay) read(out output) (done func()) { return r.follow(out.view.Reading(), true) }
+func (pg *progressRelay) read(out output) (done func()) { return pg.follow(out.view.Reading(), true) }
 
 // follow shows waits in p until done is called; done also ends p.
-func (r *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
-	r.set(p, reading)
+func (pg *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
+	pg.set(p, reading)
 	return func() {
-		r.set(nil, false)
+		pg.set(nil, false)
 		p.Done()
 	}
 }
 
-func (r *progressRelay) set(p *view.Progress, reading bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.progress, r.reading = p, reading
+func (pg *progressRelay) set(p *view.Progress, reading bool) {
+	pg.mu.Lock()
+	defer pg.mu.Unlock()
+	pg.progress, pg.reading = p, reading
 }
 
-func (r *progressRelay) notify(e apiclient.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (pg *progressRelay) notify(e apiclient.Event) {
+	pg.mu.Lock()
+	defer pg.mu.Unlock()
 	switch {
-	case r.progress == nil:
+	case pg.progress == nil:
 	case e.Type == apiclient.Retrying:
 		why := e.Err
 		if broken, ok := errors.AsType[*apiclient.ConnectionError](why); ok {
 			why = broken // no answer came, so the request does not matter
 		}
-		r.progress.Waiting(e.Wait, "another try: "+why.Error())
+		pg.progress.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:
-		r.progress.Waiting(e.Wait, "the rate limit")
-	case r.reading:
-		r.progress.Read()
+		pg.progress.Waiting(e.Wait, "the rate limit")
+	case pg.reading:
+		pg.progress.Read()
 	}
 }
 

@@ -64,48 +64,48 @@ func begin(t *testing.T, cmd *exec.Cmd) *process {
 }
 
 // until waits for a line that says text.
-func (p *process) until(t *testing.T, text string) {
+func (pr *process) until(t *testing.T, text string) {
 	t.Helper()
-	for line := range p.lines {
-		p.said.WriteString(line)
+	for line := range pr.lines {
+		pr.said.WriteString(line)
 		if strings.Contains(line, text) {
 			return
 		}
 	}
-	t.Fatalf("it never said %q:\n%s", text, &p.said)
+	t.Fatalf("it never said %q:\n%s", text, &pr.said)
 }
 
 // reaches waits until a request is held up at the gate.
-func (p *process) reaches(t *testing.T, g *gate) {
+func (pr *process) reaches(t *testing.T, g *gate) {
 	t.Helper()
 	for {
 		select {
 		case <-g.reached:
 			return
-		case line, running := <-p.lines:
+		case line, running := <-pr.lines:
 			if !running {
-				t.Fatalf("it ended before:\n%s", &p.said)
+				t.Fatalf("it ended before:\n%s", &pr.said)
 			}
-			p.said.WriteString(line)
+			pr.said.WriteString(line)
 		}
 	}
 }
 
 // signal sends a signal.
-func (p *process) signal(t *testing.T, s os.Signal) {
+func (pr *process) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	if err := p.Process.Signal(s); err != nil {
+	if err := pr.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // ends waits for the end and gives the exit code and what was said on standard error.
-func (p *process) ends() (code int, said string) {
-	for line := range p.lines {
-		p.said.WriteString(line)
+func (pr *process) ends() (code int, said string) {
+	for line := range pr.lines {
+		pr.said.WriteString(line)
 	}
-	_ = p.Wait() // the exit code tells
-	return p.ProcessState.ExitCode(), p.said.String()
+	_ = pr.Wait() // the exit code tells
+	return pr.ProcessState.ExitCode(), pr.said.String()
 }
 
 // gate holds up the nth request of a kind until it is opened.

@@ -40,11 +40,11 @@ func newSourceSet(state string, given, files []string) *sourceSet {
 }
 
 // name returns the name of a manifest in the state.
-func (s *sourceSet) name(file string) string {
+func (ss *sourceSet) name(file string) string {
 	if readOnce(file) {
 		return standardInput
 	}
-	return s.relative(filepath.Join(realPath(filepath.Dir(file)), filepath.Base(file)))
+	return ss.relative(filepath.Join(realPath(filepath.Dir(file)), filepath.Base(file)))
 }
 
 // readOnce reports whether a manifest can be read only once, such as standard input or a pipe.
@@ -53,8 +53,8 @@ func readOnce(file string) bool {
 	return file == standardInput || err == nil && !info.Mode().IsRegular()
 }
 
-func (s *sourceSet) relative(file string) string {
-	if name, err := filepath.Rel(s.dir, file); err == nil {
+func (ss *sourceSet) relative(file string) string {
+	if name, err := filepath.Rel(ss.dir, file); err == nil {
 		file = name
 	}
 	return filepath.ToSlash(file)
@@ -77,15 +77,15 @@ func realPath(dir string) string {
 
 // others returns the manifests that the state names, that are not read, and that still exist. A file in a folder that is read counts as
 // read.
-func (s *sourceSet) others(prior planner.Prior) map[string]bool {
+func (ss *sourceSet) others(prior planner.Prior) map[string]bool {
 	others, looked := map[string]bool{}, map[string]bool{}
 	for _, r := range prior {
 		for _, file := range r.Sources {
-			if s.read[file] || looked[file] {
+			if ss.read[file] || looked[file] {
 				continue
 			}
 			looked[file] = true
-			if !s.folders[path.Dir(file)] && !s.missing(file) || file == standardInput {
+			if !ss.folders[path.Dir(file)] && !ss.missing(file) || file == standardInput {
 				others[file] = true
 			}
 		}
@@ -93,10 +93,10 @@ func (s *sourceSet) others(prior planner.Prior) map[string]bool {
 	return others
 }
 
-func (s *sourceSet) missing(file string) bool {
+func (ss *sourceSet) missing(file string) bool {
 	local := filepath.FromSlash(file)
 	if !filepath.IsAbs(local) {
-		local = filepath.Join(s.dir, local)
+		local = filepath.Join(ss.dir, local)
 	}
 	_, err := os.Lstat(local)
 	return errors.Is(err, fs.ErrNotExist)

@@ -66,19 +66,19 @@ type records struct{ state.Objects }
 const recordPrefix = ".history/"
 
 // Put implements [history.Store].
-func (r records) Put(ctx context.Context, name string, text []byte) error {
-	return state.PutAny(ctx, r.Objects, recordPrefix+name, text)
+func (rc records) Put(ctx context.Context, name string, text []byte) error {
+	return state.PutAny(ctx, rc.Objects, recordPrefix+name, text)
 }
 
 // Get implements [history.Store].
-func (r records) Get(ctx context.Context, name string) ([]byte, error) {
-	text, _, err := state.Retrying(r.Objects).Get(ctx, recordPrefix+name)
+func (rc records) Get(ctx context.Context, name string) ([]byte, error) {
+	text, _, err := state.Retrying(rc.Objects).Get(ctx, recordPrefix+name)
 	return text, err
 }
 
 // List implements [history.Store].
-func (r records) List(ctx context.Context) ([]string, error) {
-	names, err := state.Retrying(r.Objects).List(ctx, recordPrefix)
+func (rc records) List(ctx context.Context) ([]string, error) {
+	names, err := state.Retrying(rc.Objects).List(ctx, recordPrefix)
 	for i := range names {
 		names[i] = strings.TrimPrefix(names[i], recordPrefix)
 	}
@@ -86,6 +86,6 @@ func (r records) List(ctx context.Context) ([]string, error) {
 }
 
 // Remove implements [history.Store].
-func (r records) Remove(ctx context.Context, name string) error {
-	return state.Retrying(r.Objects).Remove(ctx, recordPrefix+name)
+func (rc records) Remove(ctx context.Context, name string) error {
+	return state.Retrying(rc.Objects).Remove(ctx, recordPrefix+name)
 }

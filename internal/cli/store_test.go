@@ -34,11 +34,11 @@ func newStateServer(t *testing.T) *stateServer {
 	return s
 }
 
-func (s *stateServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (sr *stateServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sr.mu.Lock()
+	defer sr.mu.Unlock()
 	body, _ := io.ReadAll(r.Body)
-	if s.answer != nil && s.answer(w, r) {
+	if sr.answer != nil && sr.answer(w, r) {
 		return
 	}
 	var sent struct{ ID string }
@@ -49,38 +49,38 @@ func (s *stateServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch method {
 	case "LOCK":
-		if s.held != "" {
+		if sr.held != "" {
 			w.WriteHeader(http.StatusLocked)
-			_, _ = io.WriteString(w, s.held)
+			_, _ = io.WriteString(w, sr.held)
 			return
 		}
-		s.held = string(body)
+		sr.held = string(body)
 	case "UNLOCK":
-		s.held = ""
+		sr.held = ""
 	case http.MethodGet:
-		if s.text == nil {
+		if sr.text == nil {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		_, _ = w.Write(s.text)
+		_, _ = w.Write(sr.text)
 	case http.MethodPost:
-		s.text = body
+		sr.text = body
 	}
 }
 
 // put puts objects into the document.
-func (s *stateServer) put(t *testing.T, objects map[string]string) {
+func (sr *stateServer) put(t *testing.T, objects map[string]string) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	sr.mu.Lock()
+	defer sr.mu.Unlock()
 	var d map[string]any
-	if err := json.Unmarshal(s.text, &d); err != nil {
+	if err := json.Unmarshal(sr.text, &d); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range objects {
 		d["planform"].(map[string]any)[name] = map[string]any{"version": 1, "text": text} //nolint:forcetypeassert // planform wrote it
 	}
-	s.text, _ = json.Marshal(d)
+	sr.text, _ = json.Marshal(d)
 }
 
 // runWith runs the program with further variables in its environment.

@@ -69,7 +69,7 @@ func (p *place) planform(args ...string) ran {
 }
 
 // text is what a run printed.
-func (r ran) text() string { return r.out + r.err }
+func (rn ran) text() string { return rn.out + rn.err }
 
 func (p *place) must(args ...string) string {
 	p.t.Helper()
@@ -93,7 +93,7 @@ func (p *place) write(name, text string) string {
 // row is an object as the service shows it.
 type row map[string]any
 
-func (r row) text(field string) string { text, _ := r[field].(string); return text }
+func (rw row) text(field string) string { text, _ := rw[field].(string); return text }
 
 // send makes a request of somebody in the workspace. The path begins behind it.
 func (p *place) send(key, method, path string, body any) (status int, answer []byte) {

@@ -49,20 +49,20 @@ func newReaper(p *place) *reaper {
 	return g
 }
 
-func (g *reaper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if r.Method != http.MethodGet && g.nth > 0 {
-		g.nth--
-		if g.nth == 0 {
-			if g.behind {
-				g.pass.ServeHTTP(httptest.NewRecorder(), r)
+func (rr *reaper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rr.mu.Lock()
+	defer rr.mu.Unlock()
+	if r.Method != http.MethodGet && rr.nth > 0 {
+		rr.nth--
+		if rr.nth == 0 {
+			if rr.behind {
+				rr.pass.ServeHTTP(httptest.NewRecorder(), r)
 			}
-			g.kill()
+			rr.kill()
 			return
 		}
 	}
-	g.pass.ServeHTTP(w, r)
+	rr.pass.ServeHTTP(w, r)
 }
 
 // dying runs planform, and kills it at a write: before that reaches the service, or behind it. It is an error if it does not come to

@@ -15,7 +15,7 @@ import (
 var reason = regexp.MustCompile(`(?m)^(error|warning): |^! |^project +kind .*not possible|"severity": ?"(error|warning)"|"(error|reason)": ?"`)
 
 // saysWhy reports whether a run that ended with the exit code 3 says why.
-func (r ran) saysWhy() bool { return r.code != 3 || reason.MatchString(r.out+r.err) }
+func (rn ran) saysWhy() bool { return rn.code != 3 || reason.MatchString(rn.out+rn.err) }
 
 // TestTheExitCode3ComesWithALineThatSaysWhy: no run ends with it in silence, in text or in JSON. Every run of these tests is held
 // to it, too.

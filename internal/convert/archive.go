@@ -66,38 +66,38 @@ type packing struct {
 }
 
 // bad returns an error that begins with the name of the archive.
-func (p *packing) bad(hint, format string, args ...any) error {
-	return diag.WithHint(fmt.Errorf(p.of.Name+": "+format, args...), hint)
+func (pc *packing) bad(hint, format string, args ...any) error {
+	return diag.WithHint(fmt.Errorf(pc.of.Name+": "+format, args...), hint)
 }
 
 // take reports whether an entry is a regular, visible file. It returns an error if the entry leaves the archive or the archive is too
 // large.
-func (p *packing) take(name string, mode fs.FileMode, size uint64) (bool, error) {
+func (pc *packing) take(name string, mode fs.FileMode, size uint64) (bool, error) {
 	const large, ratio = 100 << 20, 250
-	if p.seen++; p.seen > 2*maxFiles {
-		return false, p.bad("pack the exported files alone, without attachments", "there are more than %d files and folders in the archive", 2*maxFiles)
+	if pc.seen++; pc.seen > 2*maxFiles {
+		return false, pc.bad("pack the exported files alone, without attachments", "there are more than %d files and folders in the archive", 2*maxFiles)
 	}
 	switch local := strings.TrimSuffix(name, "/"); {
 	case strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(local):
-		return false, p.bad("it was not made by an export: pack the files again", "the path %q leaves the archive", name)
+		return false, pc.bad("it was not made by an export: pack the files again", "the path %q leaves the archive", name)
 	case slices.ContainsFunc(strings.Split(strings.TrimPrefix(name, "./"), "/"), hidden), mode.IsDir(), local != name:
 		return false, nil
 	case mode&fs.ModeSymlink != 0:
-		return false, p.bad("pack the file itself", "%s is a symbolic link", name)
+		return false, pc.bad("pack the file itself", "%s is a symbolic link", name)
 	case !mode.IsRegular():
-		return false, p.bad("pack regular files", "%s is not a regular file", name)
+		return false, pc.bad("pack regular files", "%s is not a regular file", name)
 	}
-	if p.total += size; p.total > large && p.total/ratio > p.size {
-		return false, p.bad("if it is what the tracker made, unpack it and name the folder",
+	if pc.total += size; pc.total > large && pc.total/ratio > pc.size {
+		return false, pc.bad("if it is what the tracker made, unpack it and name the folder",
 			"the archive unpacks to more than %d times its size, as no export does", ratio)
 	}
 	return true, nil
 }
 
 // done returns an error if no file of the archive was added.
-func (p *packing) done() error {
-	if len(p.in.files) == p.had {
-		return p.bad("name the archive with the exported files", "there is no file in the archive")
+func (pc *packing) done() error {
+	if len(pc.in.files) == pc.had {
+		return pc.bad("name the archive with the exported files", "there is no file in the archive")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type aside struct {
 }
 
 // putAside moves the texts, the past and the booked values of an issue to the spool.
-func (c *collection) putAside(i *Issue) {
+func (cl *collection) putAside(i *Issue) {
 	line, err := line(i)
 	var held []byte
 	for _, h := range i.Held {
@@ -30,9 +30,9 @@ func (c *collection) putAside(i *Issue) {
 		}
 		held = append(held, h.Text...)
 	}
-	c.err = errors.Join(c.err, err)
+	cl.err = errors.Join(cl.err, err)
 	i.aside = aside{
-		line: c.to.add(line), held: c.to.add(held), past: len(i.Work)+len(i.Events) > 0,
+		line: cl.to.add(line), held: cl.to.add(held), past: len(i.Work)+len(i.Events) > 0,
 		hasText: i.Text.Body != "", marked: i.Text.Markup == Unsaid && markdownMarks.MatchString(i.Text.Body),
 	}
 	i.forget()
@@ -47,26 +47,26 @@ func line(i *Issue) ([]byte, error) {
 }
 
 // line returns the line of an issue, from the spool if the issue was put aside.
-func (c *collection) line(i *Issue) ([]byte, error) {
+func (cl *collection) line(i *Issue) ([]byte, error) {
 	if i.aside.line.n == 0 {
 		return line(i)
 	}
-	return c.to.read(i.aside.line)
+	return cl.to.read(i.aside.line)
 }
 
 // recall reads back the texts, the past and the values of an issue that was put aside. An error goes to c.err.
-func (c *collection) recall(i *Issue) {
-	if i.aside.line.n == 0 || c.err != nil {
+func (cl *collection) recall(i *Issue) {
+	if i.aside.line.n == 0 || cl.err != nil {
 		return
 	}
 	var was stored
-	line, err1 := c.to.read(i.aside.line)
-	held, err2 := c.to.read(i.aside.held)
+	line, err1 := cl.to.read(i.aside.line)
+	held, err2 := cl.to.read(i.aside.held)
 	if err := cmp.Or(err1, err2); err != nil {
-		c.err = err
+		cl.err = err
 		return
 	}
-	if c.err = json.Unmarshal(line, &was); c.err != nil {
+	if cl.err = json.Unmarshal(line, &was); cl.err != nil {
 		return
 	}
 	i.Text, i.Environment, i.Work, i.Events = was.Issue.Text, was.Issue.Environment, was.Issue.Work, was.Issue.Events
@@ -80,7 +80,7 @@ func (c *collection) recall(i *Issue) {
 			value, size := binary.Uvarint(held)
 			n[k], held = int(value), held[size:] //nolint:gosec // it was one
 		}
-		i.Held = append(i.Held, Held{c.numbered[n[0]], n[1], string(held[:n[2]])})
+		i.Held = append(i.Held, Held{cl.numbered[n[0]], n[1], string(held[:n[2]])})
 		held = held[n[2]:]
 	}
 }
@@ -97,12 +97,12 @@ func (i *Issue) forget() {
 type Parts []span
 
 // Keep writes one more part of an issue to the temporary file. [Input.Kept] returns the error, if the file cannot be written.
-func (in Input) Keep(of *Parts, part []byte) { *of = append(*of, in.spool.add(part)) }
+func (ip Input) Keep(of *Parts, part []byte) { *of = append(*of, ip.spool.add(part)) }
 
 // Kept returns the parts of an issue in the order of their Keep calls.
-func (in Input) Kept(of Parts) (parts [][]byte, err error) {
+func (ip Input) Kept(of Parts) (parts [][]byte, err error) {
 	for _, at := range of {
-		part, err := in.spool.read(at)
+		part, err := ip.spool.read(at)
 		if err != nil {
 			return nil, err
 		}

@@ -66,18 +66,18 @@ func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collectio
 }
 
 // Project adds a project, unless one with its key and a name is known.
-func (c *collection) Project(p Project) {
-	if had := c.projects[p.Key]; had.Name == "" {
-		c.projects[p.Key] = p
+func (cl *collection) Project(p Project) {
+	if had := cl.projects[p.Key]; had.Name == "" {
+		cl.projects[p.Key] = p
 	}
 }
 
 // Person adds a person, or completes the known person with that ID.
-func (c *collection) Person(p Person) {
-	had := c.people[p.ID]
+func (cl *collection) Person(p Person) {
+	had := cl.people[p.ID]
 	if had == nil {
 		had = &Person{ID: p.ID}
-		c.people[p.ID] = had
+		cl.people[p.ID] = had
 	}
 	had.Name, had.Bot = cmp.Or(had.Name, p.Name), had.Bot || p.Bot
 	if email := strings.TrimSpace(p.Email); mapping.IsEmail(email) { // some trackers mask it, or show a part
@@ -88,35 +88,35 @@ func (c *collection) Person(p Person) {
 
 // Issue adds an issue; of two states of one issue, as in overlapping pages, the later one counts. A restricted issue is held back, because
 // everybody in a workspace could see it.
-func (c *collection) Issue(i *Issue) {
+func (cl *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
-	if i.Restricted != "" && !c.open(i.Restricted) {
-		if !c.closed[id] {
-			c.Note("restricted", "held back, as not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
+	if i.Restricted != "" && !cl.open(i.Restricted) {
+		if !cl.closed[id] {
+			cl.Note("restricted", "held back, as not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
 		}
-		c.closed[id] = true
-		book(c.unwritten, i)
+		cl.closed[id] = true
+		book(cl.unwritten, i)
 		return
 	}
-	if had := c.issues[id]; had != nil {
-		to := c.double
-		if c.doubles++; c.different(had, i) {
-			c.clashes = append(c.clashes, clash{i.Key, had.Position, i.Position})
-			to = c.unwritten
+	if had := cl.issues[id]; had != nil {
+		to := cl.double
+		if cl.doubles++; cl.different(had, i) {
+			cl.clashes = append(cl.clashes, clash{i.Key, had.Position, i.Position})
+			to = cl.unwritten
 		}
 		older := had
 		if i.Updated.Before(had.Updated) {
 			older = i
 		}
-		c.recall(older)
+		cl.recall(older)
 		book(to, older)
 		older.forget()
 		if older == i {
 			return
 		}
 	}
-	c.issues[id] = i
-	c.putAside(i)
+	cl.issues[id] = i
+	cl.putAside(i)
 }
 
 // book counts the values of an issue that becomes no item.
@@ -134,11 +134,11 @@ type clash struct {
 
 // different reports whether two records of one key are different issues, and not two states of one. Two rows of one file with equal update
 // times are one issue only if their content is equal.
-func (c *collection) different(a, b *Issue) bool {
+func (cl *collection) different(a, b *Issue) bool {
 	if a.Position.File == b.Position.File && a.Updated.Equal(b.Updated) {
-		was, err1 := c.line(a)
+		was, err1 := cl.line(a)
 		is, err2 := line(b)
-		c.err = errors.Join(c.err, err1, err2)
+		cl.err = errors.Join(cl.err, err1, err2)
 		return !bytes.Equal(was, is)
 	}
 	switch {
@@ -153,34 +153,34 @@ func (c *collection) different(a, b *Issue) bool {
 }
 
 // Note adds a remark about the export. Remarks of equal kind and text are one remark with all their issues.
-func (c *collection) Note(kind, text string, items ...string) {
-	n, known := c.noted[kind+text]
+func (cl *collection) Note(kind, text string, items ...string) {
+	n, known := cl.noted[kind+text]
 	if !known {
-		n = len(c.notes)
-		c.noted[kind+text] = n
-		c.notes = append(c.notes, Remark{Kind: kind, Text: text})
+		n = len(cl.notes)
+		cl.noted[kind+text] = n
+		cl.notes = append(cl.notes, Remark{Kind: kind, Text: text})
 	}
-	c.notes[n].Items = append(c.notes[n].Items, items...)
+	cl.notes[n].Items = append(cl.notes[n].Items, items...)
 }
 
 // Site sets the address of the tracker.
-func (c *collection) Site(url, browse string) { c.site, c.browse = url, browse }
+func (cl *collection) Site(url, browse string) { cl.site, cl.browse = url, browse }
 
 // AssumedZone records that the dates of the export have no time zone.
-func (c *collection) AssumedZone() { c.zone = true }
+func (cl *collection) AssumedZone() { cl.zone = true }
 
 // AskDates records a date whose day and month cannot be told apart.
-func (c *collection) AskDates(at diag.Position) { c.dates = at }
+func (cl *collection) AskDates(at diag.Position) { cl.dates = at }
 
 // Hold books a value. Technical values are only counted: they are the most of an export, and nobody looks for them.
-func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
-	v := c.values[name]
+func (cl *collection) Hold(i *Issue, name string, role Role, example string, n int) {
+	v := cl.values[name]
 	if v == nil {
-		v = &Value{Name: name, Role: role, number: len(c.numbered)}
+		v = &Value{Name: name, Role: role, number: len(cl.numbered)}
 		if role != Secret {
 			v.Example = beginning(example)
 		}
-		c.values[name], c.numbered = v, append(c.numbered, v)
+		cl.values[name], cl.numbered = v, append(cl.numbered, v)
 	}
 	h := Held{Of: v, N: n}
 	if role != Technical && role != Secret {
@@ -188,20 +188,20 @@ func (c *collection) Hold(i *Issue, name string, role Role, example string, n in
 	}
 	if i == nil || role == Technical {
 		h.N = 0
-		c.held[h] += n
+		cl.held[h] += n
 	} else {
 		i.Held = append(i.Held, h)
 	}
 }
 
 // Lose records a loss that belongs to no issue.
-func (c *collection) Lose(kind, of string, n int) {
-	c.outside = append(c.outside, outside{kind, of, n})
+func (cl *collection) Lose(kind, of string, n int) {
+	cl.outside = append(cl.outside, outside{kind, of, n})
 }
 
 // sorted returns the issues by project and number.
-func (c *collection) sorted() []*Issue {
-	return slices.SortedFunc(maps.Values(c.issues), order)
+func (cl *collection) sorted() []*Issue {
+	return slices.SortedFunc(maps.Values(cl.issues), order)
 }
 
 // order compares two issues by project, number and key.
@@ -210,47 +210,47 @@ func order(a, b *Issue) int {
 }
 
 // name returns the name of a person for texts, or the ID if the export has no name.
-func (c *collection) name(id string) string {
-	if p := c.people[id]; p != nil {
+func (cl *collection) name(id string) string {
+	if p := cl.people[id]; p != nil {
 		id = cmp.Or(p.Name, p.ID)
 	}
 	return plainName(id)
 }
 
 // column adds a column of a table with its guessed field, or with an open question.
-func (c *collection) column(name, field string) {
-	c.columns = append(c.columns, manifest.Entry{Key: name, Value: cmp.Or(field, mapping.Open)})
+func (cl *collection) column(name, field string) {
+	cl.columns = append(cl.columns, manifest.Entry{Key: name, Value: cmp.Or(field, mapping.Open)})
 }
 
 // finish removes restricted issues, and adds the remarks that need the whole export. Other issues lose the titles of restricted parents and
 // links.
-func (c *collection) finish() {
-	for id := range c.closed { // in one of its states
-		if i := c.issues[id]; i != nil {
-			c.recall(i)
-			book(c.unwritten, i)
-			delete(c.issues, id)
+func (cl *collection) finish() {
+	for id := range cl.closed { // in one of its states
+		if i := cl.issues[id]; i != nil {
+			cl.recall(i)
+			book(cl.unwritten, i)
+			delete(cl.issues, id)
 		}
 	}
-	for _, i := range c.issues {
-		if c.closed[i.Project+"/"+i.Parent] {
+	for _, i := range cl.issues {
+		if cl.closed[i.Project+"/"+i.Parent] {
 			i.ParentTitle = ""
 		}
 		for n, l := range i.Links {
-			if c.closed[i.Project+"/"+l.To] {
+			if cl.closed[i.Project+"/"+l.To] {
 				i.Links[n].Title = ""
 			}
 		}
 	}
-	if len(c.clashes) > 0 {
+	if len(cl.clashes) > 0 {
 		var places []string
-		for _, one := range c.clashes {
+		for _, one := range cl.clashes {
 			places = append(places, fmt.Sprintf("%s in %s and in %s", one.key, one.first, one.second))
 		}
-		c.Note("clashes", "other issues of the same key: "+diag.First(places, most)+
+		cl.Note("clashes", "other issues of the same key: "+diag.First(places, most)+
 			": if they are of two sites or repositories, convert each export to a folder of its own")
 	}
-	if c.doubles > 0 {
-		c.Note("doubles", diag.Count(c.doubles, "issue")+" more than once in the files; the later state counts")
+	if cl.doubles > 0 {
+		cl.Note("doubles", diag.Count(cl.doubles, "issue")+" more than once in the files; the later state counts")
 	}
 }

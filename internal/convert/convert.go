@@ -123,13 +123,13 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 }
 
 // result returns the result without the names of the files.
-func (c *converted) result() *Result {
-	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new", mapping: c.mapping}
+func (cn *converted) result() *Result {
+	return &Result{Report: cn.report, Mapping: cn.path, KeepsNumbers: cn.mapping.Numbers != "new", mapping: cn.mapping}
 }
 
 // AllowsAdditional reports whether the mapping allows n additional objects of a kind, or values of a field, on the service.
-func (r *Result) AllowsAdditional(kind, field string, n int) bool {
-	return r.mapping.Allows(Additional(kind, field), n)
+func (rs *Result) AllowsAdditional(kind, field string, n int) bool {
+	return rs.mapping.Allows(Additional(kind, field), n)
 }
 
 // prepare reads an export and composes its manifests in the spool. If somebody has to edit the mapping first, it returns an error together
@@ -238,7 +238,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 }
 
 // compose writes the manifests to the spool, and completes the report.
-func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
+func (cn *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
 	r.Counts.Items += len(found.clashes) + len(found.closed)
@@ -252,34 +252,34 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	composed := &composer{
-		format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, runs: c.runs, attached: attached{folder: dir}, named: written{},
+		format: chosen.format, found: found, mapping: cn.mapping, report: r, to: to, runs: cn.runs, attached: attached{folder: dir}, named: written{},
 	}
-	composed.named.add(string(c.mapped), inFields)
-	for _, id := range c.mapping.People.Named(func(mapping.Person) bool { return true }) {
+	composed.named.add(string(cn.mapped), inFields)
+	for _, id := range cn.mapping.People.Named(func(mapping.Person) bool { return true }) {
 		if p := found.people[id]; p != nil {
 			composed.named.add(p.Name+" "+p.Email, inFields)
 		}
 	}
-	if err := composed.attached.open(found, c.runs.kept); err != nil {
+	if err := composed.attached.open(found, cn.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}
 	defer composed.attached.close()
 	present := issues
-	if r.Since = c.runs.since; unselected == nil {
-		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.runs.kept)), order)
+	if r.Since = cn.runs.since; unselected == nil {
+		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, cn.runs.kept)), order)
 	}
 	composed.compose(issues)
 	r.Carried.People = people(present, func(id string) bool {
-		p, _ := c.mapping.People.Find(id)
+		p, _ := cn.mapping.People.Find(id)
 		return p.Email != "" && !found.outsider(p.Email)
 	})
-	r.finish(c.mapping, found, present, chosen.format.Tracker)
-	if c.mapping.UnknownPeople == "fail" && r.losses["assignees"] != nil {
+	r.finish(cn.mapping, found, present, chosen.format.Tracker)
+	if cn.mapping.UnknownPeople == "fail" && r.losses["assignees"] != nil {
 		for i := range r.Losses {
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"
 		}
 	}
-	c.manifests, c.attached, c.report = composed.parts, composed.attached.list(), r
+	cn.manifests, cn.attached, cn.report = composed.parts, composed.attached.list(), r
 	return found.err
 }
 

@@ -87,13 +87,13 @@ func previousRun(dir string) (*run, error) {
 }
 
 // linkTo returns the setting history.link: the value in the mapping, else the value of the last run, else text.
-func (r *run) linkTo(said string) string {
+func (rn *run) linkTo(said string) string {
 	switch {
 	case said != "":
 		return said
-	case r.Link != "":
-		return r.Link
-	case len(r.Files) > 0:
+	case rn.Link != "":
+		return rn.Link
+	case len(rn.Files) > 0:
 		return "link"
 	}
 	return "text"
@@ -188,92 +188,92 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 
 // note stores an issue and compares its key and project with the last run. moved is the former name of the issue if the export has no issue
 // of that name any more.
-func (c *comparedRuns) note(i *Issue, project, moved string) error {
-	stored, err := c.write(i)
+func (cr *comparedRuns) note(i *Issue, project, moved string) error {
+	stored, err := cr.write(i)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", i.Key, err)
 	}
 	name, this := i.name(), itemRecord{Digest: stored, ID: i.ID, Address: project + "/" + itemKey(i.Key)}
-	was, had := c.last.Items[name]
+	was, had := cr.last.Items[name]
 	if !had && moved != "" {
-		name, was, had = moved, c.last.Items[moved], true
-		c.since.Moved = append(c.since.Moved, Move{From: shown(moved), To: shown(i.name()), Anew: path.Dir(was.Address) != project})
-		c.exported[moved] = true
+		name, was, had = moved, cr.last.Items[moved], true
+		cr.since.Moved = append(cr.since.Moved, Move{From: shown(moved), To: shown(i.name()), Anew: path.Dir(was.Address) != project})
+		cr.exported[moved] = true
 		was.Previously = append(slices.Clone(was.Previously), path.Base(was.Address))
 	}
 	switch {
 	case !had:
-		c.since.New = append(c.since.New, shown(name))
+		cr.since.New = append(cr.since.New, shown(name))
 	case path.Dir(was.Address) == project:
 		this.Previously, this.Fields = was.Previously, was.Fields
-		c.found.previously[i] = was.Previously
+		cr.found.previously[i] = was.Previously
 	}
-	c.selected[name] = i
-	c.this.Items[i.name()] = this
+	cr.selected[name] = i
+	cr.this.Items[i.name()] = this
 	return nil
 }
 
 // write stores the line of an issue, and returns its digest.
-func (c *comparedRuns) write(i *Issue) (string, error) {
-	line, err := c.found.line(i)
+func (cr *comparedRuns) write(i *Issue) (string, error) {
+	line, err := cr.found.line(i)
 	if err != nil {
 		return "", err
 	}
-	_, err = c.out.Write(line)
+	_, err = cr.out.Write(line)
 	return digest(line), err
 }
 
 // former handles a line that the last run stored: it compares the issue with the present one, or keeps an issue that the export lacks.
-func (c *comparedRuns) former(was stored) error {
+func (cr *comparedRuns) former(was stored) error {
 	if was.Person != nil {
-		c.found.Person(*was.Person)
+		cr.found.Person(*was.Person)
 	}
 	if was.Project != nil {
-		c.found.Project(*was.Project)
+		cr.found.Project(*was.Project)
 	}
 	if was.Issue == nil {
 		return nil
 	}
 	name := was.Issue.name()
-	record, ok := c.last.Items[name]
-	switch i := c.selected[name]; {
+	record, ok := cr.last.Items[name]
+	switch i := cr.selected[name]; {
 	case i != nil:
-		if record.Digest != c.this.Items[i.name()].Digest {
-			c.found.recall(i)
-			c.since.compare(was.Issue, i)
+		if record.Digest != cr.this.Items[i.name()].Digest {
+			cr.found.recall(i)
+			cr.since.compare(was.Issue, i)
 			i.forget()
 		}
 		return nil
-	case !ok || !c.exported[name] && c.drop:
+	case !ok || !cr.exported[name] && cr.drop:
 		return nil
-	case !c.exported[name] && c.whole: // a part of the export makes manifests of that part alone
-		c.since.Gone = append(c.since.Gone, shown(name))
-		c.found.kept[was.Issue], c.found.previously[was.Issue] = true, record.Previously
-		c.kept = append(c.kept, was.Issue)
+	case !cr.exported[name] && cr.whole: // a part of the export makes manifests of that part alone
+		cr.since.Gone = append(cr.since.Gone, shown(name))
+		cr.found.kept[was.Issue], cr.found.previously[was.Issue] = true, record.Previously
+		cr.kept = append(cr.kept, was.Issue)
 	}
-	c.this.Items[name] = record
-	_, err := c.write(was.Issue)
+	cr.this.Items[name] = record
+	_, err := cr.write(was.Issue)
 	return err
 }
 
 // finish completes the differences. If the same export is converted again, it repeats the differences of the last run.
-func (c *comparedRuns) finish() {
-	slices.Sort(c.since.Gone)
-	slices.SortFunc(c.since.Changed, func(a, b Change) int { return cmp.Compare(a.Item, b.Item) })
-	switch again := c.last.Export == c.this.Export; {
-	case again && c.last.Since != nil:
-		gone := c.since.Gone
-		*c.since = *c.last.Since
-		c.since.Gone = gone
-	case again && len(c.since.Gone) == 0, c.last.Export == "":
-		c.since = nil
+func (cr *comparedRuns) finish() {
+	slices.Sort(cr.since.Gone)
+	slices.SortFunc(cr.since.Changed, func(a, b Change) int { return cmp.Compare(a.Item, b.Item) })
+	switch again := cr.last.Export == cr.this.Export; {
+	case again && cr.last.Since != nil:
+		gone := cr.since.Gone
+		*cr.since = *cr.last.Since
+		cr.since.Gone = gone
+	case again && len(cr.since.Gone) == 0, cr.last.Export == "":
+		cr.since = nil
 	}
-	c.this.Since = c.since
+	cr.this.Since = cr.since
 }
 
 // each calls a function for each line that the run stored.
-func (r *run) each(dir string, do func(was stored) error) error {
-	if len(r.Items) == 0 {
+func (rn *run) each(dir string, do func(was stored) error) error {
+	if len(rn.Items) == 0 {
 		return nil
 	}
 	file, err := os.Open(filepath.Join(dir, itemsName)) //nolint:gosec // the user named the folder
@@ -299,7 +299,7 @@ func (r *run) each(dir string, do func(was stored) error) error {
 }
 
 // compare adds the changes between two states of an issue.
-func (s *Since) compare(was, now *Issue) {
+func (sn *Since) compare(was, now *Issue) {
 	change := Change{Item: shown(now.name()), Fields: []string{}}
 	for _, f := range []struct {
 		name     string
@@ -342,9 +342,9 @@ func (s *Since) compare(was, now *Issue) {
 	if !same(was.Comments, now.Comments) {
 		change.Fields = append(change.Fields, "comments")
 	}
-	s.CommentsNew, s.CommentsEdited = s.CommentsNew+created, s.CommentsEdited+edited
+	sn.CommentsNew, sn.CommentsEdited = sn.CommentsNew+created, sn.CommentsEdited+edited
 	if len(change.Fields) > 0 {
-		s.Changed = append(s.Changed, change)
+		sn.Changed = append(sn.Changed, change)
 	}
 }
 
@@ -356,18 +356,18 @@ func same(a, b any) bool {
 }
 
 // Line returns the numbers of new, changed, gone and moved issues in one line.
-func (s *Since) Line() string {
-	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(s.New), len(s.Changed),
-		len(s.Gone), len(s.Moved), diag.Count(s.CommentsNew, "comment"), s.CommentsEdited)
+func (sn *Since) Line() string {
+	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(sn.New), len(sn.Changed),
+		len(sn.Gone), len(sn.Moved), diag.Count(sn.CommentsNew, "comment"), sn.CommentsEdited)
 }
 
 // details writes lists of the issues, for people.
-func (s *Since) details(b *strings.Builder, cell func(string) string) {
+func (sn *Since) details(b *strings.Builder, cell func(string) string) {
 	var changed, moved []string
-	for _, c := range s.Changed {
+	for _, c := range sn.Changed {
 		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
 	}
-	for _, m := range s.Moved {
+	for _, m := range sn.Moved {
 		text := m.From + " is now " + m.To
 		if m.Anew {
 			text += ", in another project: it is made anew there, and stays where it was"
@@ -378,10 +378,10 @@ func (s *Since) details(b *strings.Builder, cell func(string) string) {
 		what  string
 		items []string
 	}{
-		{"New", s.New},
+		{"New", sn.New},
 		{"Changed", changed},
 		{"Moved", moved},
-		{"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone},
+		{"Gone from the export, and kept in the manifests until a run with --drop-missing", sn.Gone},
 	} {
 		if len(list.items) > 0 {
 			b.WriteString("\n" + list.what + ": " + cell(first(list.items)) + ".\n")

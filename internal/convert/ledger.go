@@ -96,29 +96,29 @@ func ReadRoles(list string) *Roles {
 }
 
 // Declare sets the role of a name or pattern.
-func (r *Roles) Declare(name string, role Role) {
+func (rl *Roles) Declare(name string, role Role) {
 	name, whole := strings.CutSuffix(name, "{}")
 	switch {
 	case name == "":
 	case strings.Contains(name, "*"):
 		names := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
-		r.patterns = append(r.patterns, rolePattern{names, role})
+		rl.patterns = append(rl.patterns, rolePattern{names, role})
 	default:
-		r.known[name], r.whole[name] = role, whole
+		rl.known[name], rl.whole[name] = role, whole
 	}
 }
 
 // Whole reports whether a name was declared with {}, and stands for a whole object.
-func (r *Roles) Whole(name string) bool { return r.whole[name] }
+func (rl *Roles) Whole(name string) bool { return rl.whole[name] }
 
 // Of returns the role of a name, or "" if none is declared.
-func (r *Roles) Of(name string) Role {
-	role, known := r.known[name]
+func (rl *Roles) Of(name string) Role {
+	role, known := rl.known[name]
 	if !known {
-		if n := slices.IndexFunc(r.patterns, func(p rolePattern) bool { return p.names.MatchString(name) }); n >= 0 {
-			role = r.patterns[n].role
+		if n := slices.IndexFunc(rl.patterns, func(p rolePattern) bool { return p.names.MatchString(name) }); n >= 0 {
+			role = rl.patterns[n].role
 		}
-		r.known[name] = role
+		rl.known[name] = role
 	}
 	return role
 }
@@ -128,17 +128,17 @@ var nothing = regexp.MustCompile(`^(?:false|0(?:[.,]0+)?)$`)
 
 // Enter books the values of a record with its issue, or with the export if i is nil. Values without a role become fields of the issue,
 // except zero and false; Enter is not safe for concurrent use.
-func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
-	clear(r.entries)
-	r.names = r.names[:0]
+func (rl *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
+	clear(rl.entries)
+	rl.names = rl.names[:0]
 	for name, text := range values {
-		if role := r.Of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
+		if role := rl.Of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
 			continue
 		}
-		e := r.entries[name]
+		e := rl.entries[name]
 		if e == nil {
 			e = &entry{}
-			r.entries[name], r.names = e, append(r.names, name)
+			rl.entries[name], rl.names = e, append(rl.names, name)
 		}
 		at := slices.Index(e.texts, text)
 		if at < 0 {
@@ -149,15 +149,15 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	}
 	if i != nil && len(i.Held) == 0 {
 		n := 0
-		for _, name := range r.names {
-			if r.Of(name) != Technical {
-				n += len(r.entries[name].texts)
+		for _, name := range rl.names {
+			if rl.Of(name) != Technical {
+				n += len(rl.entries[name].texts)
 			}
 		}
 		i.Held = make([]Held, 0, n) // no more than it needs, as there are many
 	}
-	for _, name := range r.names {
-		e, role := r.entries[name], r.Of(name)
+	for _, name := range rl.names {
+		e, role := rl.entries[name], rl.Of(name)
 		if role == "" && i != nil {
 			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
 		}
@@ -181,37 +181,37 @@ type apart struct {
 }
 
 // Of returns the holder for values of records that name an issue. It is valid until the next call with another issue.
-func (a *Apart) Of(issue string) *Issue {
-	if a.at != issue {
-		a.put()
-		a.at = issue
+func (ap *Apart) Of(issue string) *Issue {
+	if ap.at != issue {
+		ap.put()
+		ap.at = issue
 	}
-	return &a.last
+	return &ap.last
 }
 
 // put moves the values of the last record to the values of its issue.
-func (a *Apart) put() {
-	if a.parts == nil {
-		a.parts = map[string]apart{}
+func (ap *Apart) put() {
+	if ap.parts == nil {
+		ap.parts = map[string]apart{}
 	}
-	if of := &a.last; len(of.Held)+len(of.Fields) > 0 {
-		had := a.parts[a.at]
-		a.parts[a.at] = apart{slices.Concat(had.held, of.Held), slices.Concat(had.fields, of.Fields)}
+	if of := &ap.last; len(of.Held)+len(of.Fields) > 0 {
+		had := ap.parts[ap.at]
+		ap.parts[ap.at] = apart{slices.Concat(had.held, of.Held), slices.Concat(had.fields, of.Fields)}
 		of.Held, of.Fields = of.Held[:0], of.Fields[:0]
 	}
 }
 
 // Join moves the values that are held for an issue to the issue.
-func (a *Apart) Join(i *Issue, name string) {
-	a.put()
-	i.Held, i.Fields = append(i.Held, a.parts[name].held...), append(i.Fields, a.parts[name].fields...)
-	delete(a.parts, name)
+func (ap *Apart) Join(i *Issue, name string) {
+	ap.put()
+	i.Held, i.Fields = append(i.Held, ap.parts[name].held...), append(i.Fields, ap.parts[name].fields...)
+	delete(ap.parts, name)
 }
 
 // Close books the values that no issue took as lost.
-func (a *Apart) Close(to Sink) {
-	a.put()
-	for _, apart := range a.parts {
+func (ap *Apart) Close(to Sink) {
+	ap.put()
+	for _, apart := range ap.parts {
 		for _, h := range apart.held {
 			to.Hold(nil, "of no item here: "+h.Of.Name, Uncarried, h.Text, h.N)
 		}

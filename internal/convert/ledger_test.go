@@ -48,27 +48,27 @@ var (
 	float   = regexp.MustCompile(`^-?\d+\.\d+$`)
 )
 
-func (r *rewriting) collect(text string) {
-	if isoDate.MatchString(text) && !slices.Contains(r.dates, text[:10]) {
-		r.dates = append(r.dates, text[:10])
+func (rw *rewriting) collect(text string) {
+	if isoDate.MatchString(text) && !slices.Contains(rw.dates, text[:10]) {
+		rw.dates = append(rw.dates, text[:10])
 	}
-	if r.texts[text] != "" || isURL(text) || isoDate.MatchString(text) || r.words[text] {
+	if rw.texts[text] != "" || isURL(text) || isoDate.MatchString(text) || rw.words[text] {
 		return
 	}
-	n := len(r.texts) + 1
+	n := len(rw.texts) + 1
 	switch m := keyLike.FindStringSubmatch(text); {
 	case m != nil:
-		r.texts[text] = fmt.Sprintf("%s%d", m[1], 70_000+n)
+		rw.texts[text] = fmt.Sprintf("%s%d", m[1], 70_000+n)
 	case digits.MatchString(text) && len(text) < 10:
-		r.texts[text] = strconv.Itoa(70_000 + n)
+		rw.texts[text] = strconv.Itoa(70_000 + n)
 	case oddDate.MatchString(text), list.MatchString(text), float.MatchString(text), digits.MatchString(text):
-		r.texts[text] = text
+		rw.texts[text] = text
 	case address.MatchString(text):
-		r.texts[text] = fmt.Sprintf("tok%dx", n) + text
+		rw.texts[text] = fmt.Sprintf("tok%dx", n) + text
 	case strings.ContainsAny(text, " \n"):
-		r.texts[text] = text + fmt.Sprintf(" tok%dx", n)
+		rw.texts[text] = text + fmt.Sprintf(" tok%dx", n)
 	default:
-		r.texts[text] = text + fmt.Sprintf("tok%dx", n)
+		rw.texts[text] = text + fmt.Sprintf("tok%dx", n)
 	}
 }
 
@@ -76,24 +76,24 @@ func isURL(text string) bool {
 	return strings.Contains(text, "://") && !strings.ContainsAny(text, " \n{")
 }
 
-func (r *rewriting) rewrite(path, text string) string {
+func (rw *rewriting) rewrite(path, text string) string {
 	switch {
-	case r.words[text]:
+	case rw.words[text]:
 	case isoDate.MatchString(text):
-		slices.Sort(r.dates)
-		day := time.Date(2001, 1, 1+slices.Index(r.dates, text[:10]), 0, 0, 0, 0, time.UTC)
+		slices.Sort(rw.dates)
+		day := time.Date(2001, 1, 1+slices.Index(rw.dates, text[:10]), 0, 0, 0, 0, time.UTC)
 		text = day.Format(time.DateOnly) + text[10:]
 	case isURL(text):
 		text = part.ReplaceAllStringFunc(text, func(p string) string {
-			if to := r.texts[p]; to != "" && digits.MatchString(p) || keyLike.MatchString(p) {
+			if to := rw.texts[p]; to != "" && digits.MatchString(p) || keyLike.MatchString(p) {
 				return to
 			}
 			return p
 		})
-	case r.texts[text] != "":
-		text = r.texts[text]
+	case rw.texts[text] != "":
+		text = rw.texts[text]
 	}
-	r.now = append(r.now, leaf{path, text})
+	rw.now = append(rw.now, leaf{path, text})
 	return text
 }
 

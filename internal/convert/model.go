@@ -40,8 +40,8 @@ type Input struct {
 }
 
 // Each calls a function with the text of each file.
-func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io.Reader, name string) error) error {
-	for _, f := range in.Files {
+func (ip Input) Each(ctx context.Context, read func(ctx context.Context, text io.Reader, name string) error) error {
+	for _, f := range ip.Files {
 		if err := f.read(func(text io.Reader) error { return read(ctx, text, f.Name) }); err != nil {
 			return err
 		}
@@ -146,18 +146,18 @@ type Comment struct {
 type Comments map[string][]Comment
 
 // Add adds a comment of an issue. If pages overlap, a later comment replaces an earlier one of the same ID.
-func (c Comments) Add(issue string, one Comment) {
-	if n := slices.IndexFunc(c[issue], func(had Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
-		c[issue][n] = one
+func (cm Comments) Add(issue string, one Comment) {
+	if n := slices.IndexFunc(cm[issue], func(had Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
+		cm[issue][n] = one
 		return
 	}
-	c[issue] = append(c[issue], one)
+	cm[issue] = append(cm[issue], one)
 }
 
 // Close reports the comments whose issue is not in the export as lost.
-func (c Comments) Close(to Sink, there func(issue string) bool) {
-	for _, issue := range slices.Sorted(maps.Keys(c)) {
-		if n := len(c[issue]); n > 0 && !there(issue) {
+func (cm Comments) Close(to Sink, there func(issue string) bool) {
+	for _, issue := range slices.Sorted(maps.Keys(cm)) {
+		if n := len(cm[issue]); n > 0 && !there(issue) {
 			to.Lose("comments-outside", issue, n)
 		}
 	}

@@ -134,8 +134,8 @@ func (c *composer) target(i *Issue, name string) string {
 }
 
 // reference returns the target of a link to the item, or to an object below it.
-func (p place) reference(kind string, below ...string) string {
-	return resource.AddressScheme + string(resource.NewAddress(kind, append([]string{p.project.Key, p.key}, below...)...))
+func (pl place) reference(kind string, below ...string) string {
+	return resource.AddressScheme + string(resource.NewAddress(kind, append([]string{pl.project.Key, pl.key}, below...)...))
 }
 
 // title returns the key of the issue as people write it, such as #12 or PROJ-12.

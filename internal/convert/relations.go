@@ -173,8 +173,8 @@ func (i *Issue) link(r relation) (Link, bool) {
 }
 
 // words returns the relation in words for the issue that has the link, such as "is blocked by".
-func (l Link) words() string {
-	kind := mapping.Fold(l.Type)
+func (ln Link) words() string {
+	kind := mapping.Fold(ln.Type)
 	for _, known := range [][3]string{
 		{"block", "blocks", "is blocked by"},
 		{"clone", "clones", "is cloned by"},
@@ -182,19 +182,19 @@ func (l Link) words() string {
 		{"relate", "relates to", "relates to"},
 		{"cause", "causes", "is caused by"},
 	} {
-		if strings.HasPrefix(kind, known[0]) && l.Inward {
+		if strings.HasPrefix(kind, known[0]) && ln.Inward {
 			return known[2]
 		} else if strings.HasPrefix(kind, known[0]) {
 			return known[1]
 		}
 	}
 	switch {
-	case l.Word != "":
-		return l.Word + " (" + l.Type + ")"
-	case l.Inward:
-		return l.Type + " (from there)"
+	case ln.Word != "":
+		return ln.Word + " (" + ln.Type + ")"
+	case ln.Inward:
+		return ln.Type + " (from there)"
 	}
-	return l.Type
+	return ln.Type
 }
 
 // away returns Markdown that names an issue without an item: its key and title, with a link to its old address if that is known.

@@ -88,4 +88,4 @@ func (s *spool) Close() error {
 }
 
 // text returns a reader of the file's content.
-func (f outFile) text() io.Reader { return io.NewSectionReader(f.in.file, f.at, f.n) }
+func (ot outFile) text() io.Reader { return io.NewSectionReader(ot.in.file, ot.at, ot.n) }

@@ -23,7 +23,7 @@ func userIDs() []string {
 func userEmails() []string { return []string{"email", "e-mail", "Email address", "mail"} }
 
 // users adds the e-mail addresses of a site's list of users to the people of an export.
-func (c *collection) users(in io.Reader, name string) error {
+func (cl *collection) users(in io.Reader, name string) error {
 	r, err := table.Open(in, name, func(header []string) bool {
 		return len((&table.Reader{Header: header}).Columns(userEmails()...)) > 0
 	})
@@ -40,8 +40,8 @@ func (c *collection) users(in io.Reader, name string) error {
 			return err
 		}
 		for _, i := range id {
-			if p := c.people[strings.TrimSpace(row.Cell(i))]; p != nil {
-				c.Person(Person{ID: p.ID, Email: row.Cell(email[0])})
+			if p := cl.people[strings.TrimSpace(row.Cell(i))]; p != nil {
+				cl.Person(Person{ID: p.ID, Email: row.Cell(email[0])})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (c *collection) users(in io.Reader, name string) error {
 var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
 
 // membersOf records the members of the workspace: each e-mail address in the file, which may be a table or JSON.
-func (c *collection) membersOf(in io.Reader, name string) error {
+func (cl *collection) membersOf(in io.Reader, name string) error {
 	const most = 64 << 20
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
@@ -62,18 +62,18 @@ func (c *collection) membersOf(in io.Reader, name string) error {
 		return diag.WithHint(fmt.Errorf("%s: there is no e-mail address of a member in it", name),
 			"write the file with planform get members --workspace SLUG > "+filepath.Base(name))
 	}
-	if c.members == nil {
-		c.members = map[string]bool{}
+	if cl.members == nil {
+		cl.members = map[string]bool{}
 	}
 	for _, one := range all {
-		c.members[strings.ToLower(one)] = true
+		cl.members[strings.ToLower(one)] = true
 	}
 	return nil
 }
 
 // outsider reports whether an e-mail address belongs to no member. It returns false if the members are not known.
-func (c *collection) outsider(email string) bool {
-	return email != "" && c.members != nil && !c.members[strings.ToLower(email)]
+func (cl *collection) outsider(email string) bool {
+	return email != "" && cl.members != nil && !cl.members[strings.ToLower(email)]
 }
 
 // AdviseOnMember returns a hint on the mapping for a person in a converted manifest who is no member. It returns "" if convert did not

@@ -58,7 +58,7 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 
 // check returns an error if the run would overwrite or remove a file that convert did not write, or that somebody changed since. stale are
 // the files of the last run that this run does not write.
-func (r *run) check(dir string, files []outFile) (stale []string, err error) {
+func (rn *run) check(dir string, files []outFile) (stale []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -74,15 +74,15 @@ func (r *run) check(dir string, files []outFile) (stale []string, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, fmt.Errorf("read what the last run wrote: %w", err)
-		case digest(had) != r.Files[f.name] && digest(had) != f.digest:
+		case digest(had) != rn.Files[f.name] && digest(had) != f.digest:
 			changed = append(changed, f.name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
+	for _, name := range slices.Sorted(maps.Keys(rn.Files)) {
 		if !filepath.IsLocal(name) || slices.ContainsFunc(files, func(f outFile) bool { return f.name == name }) {
 			continue
 		}
-		if had, err := root.ReadFile(name); err == nil && digest(had) == r.Files[name] {
+		if had, err := root.ReadFile(name); err == nil && digest(had) == rn.Files[name] {
 			stale = append(stale, name)
 		} else if err == nil {
 			changed = append(changed, name)

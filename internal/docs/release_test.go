@@ -56,7 +56,7 @@ func inRepository(t *testing.T, name string) string {
 }
 
 // holds lists the files of contents by their names in an archive, a deb or an rpm.
-func (r releases) holds(t *testing.T, contents []content, format string) map[string]bool {
+func (rl releases) holds(t *testing.T, contents []content, format string) map[string]bool {
 	t.Helper()
 	root, held := os.DirFS("../.."), map[string]bool{}
 	for _, c := range contents {
@@ -64,7 +64,7 @@ func (r releases) holds(t *testing.T, contents []content, format string) map[str
 			continue
 		}
 		if strings.HasPrefix(c.Src, ".cache/") { // a hook writes it
-			if !slices.ContainsFunc(r.Before.Hooks, func(hook string) bool { return strings.Contains(hook, ">"+c.Src+`"`) }) {
+			if !slices.ContainsFunc(rl.Before.Hooks, func(hook string) bool { return strings.Contains(hook, ">"+c.Src+`"`) }) {
 				t.Errorf("no hook of .goreleaser.yaml writes %s", c.Src)
 			}
 			held[c.Dst] = true

@@ -89,12 +89,12 @@ func recordPlay(t *testing.T, c *contender, p play) scene {
 }
 
 // awaitDeletion waits until a worker of the service has deleted what was in a project: until then it answers at random.
-func (c *contender) awaitDeletion(ctx context.Context, op operation) error {
+func (cn *contender) awaitDeletion(ctx context.Context, op operation) error {
 	if op.method != http.MethodDelete || !oneProject.MatchString(op.path) {
 		return nil
 	}
 	for range 60 {
-		o, err := c.play(ctx, get(op.path+"modules/"))
+		o, err := cn.play(ctx, get(op.path+"modules/"))
 		if err != nil || o.status == http.StatusForbidden {
 			return err
 		}

@@ -173,11 +173,11 @@ func shape(v any, words bool) any {
 
 // observe plays an operation, and reads everything that it may have changed. seen holds the previous answers of these
 // reads.
-func (c *contender) observe(ctx context.Context, op operation, watch []string, seen map[string]outcome) (behaviour, error) {
+func (cn *contender) observe(ctx context.Context, op operation, watch []string, seen map[string]outcome) (behaviour, error) {
 	b := behaviour{As: op.as, Do: op.method + " " + op.path, Send: op.body, Raw: op.raw, Headers: op.headers, Makes: op.makes}
 	read := func(path string) (outcome, error) {
-		o, err := c.play(ctx, operation{as: admin, method: http.MethodGet, path: path})
-		return c.normal(o), err
+		o, err := cn.play(ctx, operation{as: admin, method: http.MethodGet, path: path})
+		return cn.normal(o), err
 	}
 	var paths []string
 	if op.method != http.MethodGet && op.method != http.MethodHead && op.method != http.MethodOptions {
@@ -193,23 +193,23 @@ func (c *contender) observe(ctx context.Context, op operation, watch []string, s
 		}
 		seen[path] = o
 	}
-	got, err := c.play(ctx, op)
+	got, err := cn.play(ctx, op)
 	if err != nil {
 		return b, err
 	}
-	if c.settle != nil && got.status < http.StatusMultipleChoices {
-		if err := c.settle(ctx, op); err != nil {
+	if cn.settle != nil && got.status < http.StatusMultipleChoices {
+		if err := cn.settle(ctx, op); err != nil {
 			return b, err
 		}
 	}
-	normal := c.normal(got)
+	normal := cn.normal(got)
 	b.Status, b.Answer, b.Location = normal.status, normal.body, normal.location
 	switch status := normal.status; {
 	case status == http.StatusBadRequest || status >= http.StatusInternalServerError:
 		paths = paths[:min(1, len(paths))] // the operation may have had an effect although it failed
 	case status >= http.StatusMultipleChoices:
 		return b, nil
-	case op.makes != "" && c.ids[op.makes] != "" && len(paths) > 0:
+	case op.makes != "" && cn.ids[op.makes] != "" && len(paths) > 0:
 		made, _, _ := strings.Cut(op.path, "?")
 		made = strings.TrimSuffix(made, "/") + "/{" + op.makes + "}/"
 		paths = append(paths, made)

@@ -26,14 +26,14 @@ const unknownID = "11111111-1111-4111-8111-111111111111"
 
 // normal is an answer in terms that can be compared: IDs are the names of their
 // records, moments of today are "now", and what depends on chance is left out.
-func (c *contender) normal(o outcome) outcome {
-	return outcome{o.status, c.normalValue("", o.body), c.normalLocation(o.location)}
+func (cn *contender) normal(o outcome) outcome {
+	return outcome{o.status, cn.normalValue("", o.body), cn.normalLocation(o.location)}
 }
 
 // normalLocation returns the address of a redirect below the workspace, or a fixed text for a file in a store.
-func (c *contender) normalLocation(address string) string {
+func (cn *contender) normalLocation(address string) string {
 	u, err := url.Parse(address)
-	switch base, _ := url.Parse(c.workspace); {
+	switch base, _ := url.Parse(cn.workspace); {
 	case err != nil, address == "":
 		return address
 	case u.Query().Has("X-Amz-Signature"):
@@ -41,10 +41,10 @@ func (c *contender) normalLocation(address string) string {
 	default:
 		address = strings.TrimPrefix(u.RequestURI(), base.Path)
 	}
-	return fmt.Sprint(c.normalText(address))
+	return fmt.Sprint(cn.normalText(address))
 }
 
-func (c *contender) normalValue(field string, v any) any {
+func (cn *contender) normalValue(field string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -58,21 +58,21 @@ func (c *contender) normalValue(field string, v any) any {
 				value = "<signed>"
 			}
 			if !dependsOnChance(name) && !(person && isPersonal(name)) && !comesLate && !(workspace && (name == "name" || name == "slug")) {
-				out[name] = c.normalValue(name, value)
+				out[name] = cn.normalValue(name, value)
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, value := range v {
-			out = append(out, c.normalValue(field, value))
+			out = append(out, cn.normalValue(field, value))
 		}
 		if withoutOrder(field, out) {
 			slices.SortFunc(out, func(a, b any) int { return cmp.Compare(inJSON(a), inJSON(b)) })
 		}
 		return out
 	case string:
-		return c.normalText(v)
+		return cn.normalText(v)
 	}
 	return v
 }
@@ -117,7 +117,7 @@ func withoutOrder(field string, list []any) bool {
 	return true
 }
 
-func (c *contender) normalText(s string) any {
+func (cn *contender) normalText(s string) any {
 	if anyMoment.MatchString(s) {
 		at, ok := parseMoment(s)
 		if away := time.Since(at); ok && away < 48*time.Hour && away > -48*time.Hour {
@@ -128,9 +128,9 @@ func (c *contender) normalText(s string) any {
 	if strings.HasSuffix(s, "/uploads") {
 		return "<store>"
 	}
-	s = strings.ReplaceAll(s, "/workspaces/"+path.Base(c.workspace)+"/", "/workspaces/<workspace>/")
+	s = strings.ReplaceAll(s, "/workspaces/"+path.Base(cn.workspace)+"/", "/workspaces/<workspace>/")
 	return anyUUID.ReplaceAllStringFunc(s, func(id string) string {
-		switch name := c.names[id]; {
+		switch name := cn.names[id]; {
 		case name != "":
 			return "<" + name + ">"
 		case id == unknownID:

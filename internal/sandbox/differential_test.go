@@ -157,10 +157,10 @@ func realContender(t *testing.T) *contender {
 
 // reset forgets the records of the last sequence and gives the people and the
 // workspace their names.
-func (c *contender) reset(ctx context.Context) error {
-	c.ids, c.names = map[string]string{}, map[string]string{}
+func (cn *contender) reset(ctx context.Context) error {
+	cn.ids, cn.names = map[string]string{}, map[string]string{}
 	for _, who := range []person{admin, member, guest, outsider} {
-		me, err := c.play(ctx, operation{as: who, method: http.MethodGet, path: "../../users/me/"})
+		me, err := cn.play(ctx, operation{as: who, method: http.MethodGet, path: "../../users/me/"})
 		if err != nil {
 			return err
 		}
@@ -168,29 +168,29 @@ func (c *contender) reset(ctx context.Context) error {
 		if me.status != http.StatusOK {
 			return fmt.Errorf("the credential of the %s: %d %v", who, me.status, me.body)
 		}
-		c.call(string(who), profile)
+		cn.call(string(who), profile)
 	}
 	return nil
 }
 
 // clear deletes every project and every invitation.
-func (c *contender) clear(ctx context.Context) error {
-	invited, err := c.play(ctx, operation{as: admin, method: http.MethodGet, path: "invitations/"})
+func (cn *contender) clear(ctx context.Context) error {
+	invited, err := cn.play(ctx, operation{as: admin, method: http.MethodGet, path: "invitations/"})
 	if err != nil {
 		return err
 	}
 	for _, invitation := range invited.results() {
-		if _, err := c.play(ctx, operation{as: admin, method: http.MethodDelete, path: "invitations/" + text(invitation, "id") + "/"}); err != nil {
+		if _, err := cn.play(ctx, operation{as: admin, method: http.MethodDelete, path: "invitations/" + text(invitation, "id") + "/"}); err != nil {
 			return err
 		}
 	}
 	for _, who := range []person{admin, member} {
-		found, err := c.play(ctx, operation{as: who, method: http.MethodGet, path: "projects/"})
+		found, err := cn.play(ctx, operation{as: who, method: http.MethodGet, path: "projects/"})
 		if err != nil {
 			return err
 		}
 		for _, project := range found.results() {
-			if _, err := c.play(ctx, operation{as: who, method: http.MethodDelete, path: "projects/" + text(project, "id") + "/"}); err != nil {
+			if _, err := cn.play(ctx, operation{as: who, method: http.MethodDelete, path: "projects/" + text(project, "id") + "/"}); err != nil {
 				return err
 			}
 		}
@@ -199,12 +199,12 @@ func (c *contender) clear(ctx context.Context) error {
 }
 
 // call remembers the ID of a record under a name. The first name stays.
-func (c *contender) call(name string, record map[string]any) {
+func (cn *contender) call(name string, record map[string]any) {
 	id := cmp.Or(text(record, "id"), text(record, "asset_id"))
-	if !isUUID(id) || c.ids[name] != "" || c.names[id] != "" {
+	if !isUUID(id) || cn.ids[name] != "" || cn.names[id] != "" {
 		return
 	}
-	c.ids[name], c.names[id] = id, name
+	cn.ids[name], cn.names[id] = id, name
 }
 
 // outcome is the answer of a server.
@@ -230,21 +230,21 @@ func (o outcome) results() []map[string]any {
 }
 
 // play sends one request, with this server's IDs in the place of names.
-func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
+func (cn *contender) play(ctx context.Context, op operation) (outcome, error) {
 	var body io.Reader = http.NoBody
 	switch {
 	case op.raw != "":
-		body = strings.NewReader(c.withIDs(op.raw))
+		body = strings.NewReader(cn.withIDs(op.raw))
 	case op.body != nil:
 		b, err := json.Marshal(op.body)
 		if err != nil {
 			return outcome{}, err
 		}
-		body = strings.NewReader(c.withIDs(string(b)))
+		body = strings.NewReader(cn.withIDs(string(b)))
 	}
-	url := c.workspace + c.withIDs(op.path)
+	url := cn.workspace + cn.withIDs(op.path)
 	if rest, ok := strings.CutPrefix(op.path, "../../"); ok {
-		url = c.workspace[:strings.LastIndex(c.workspace, "workspaces/")] + rest
+		url = cn.workspace[:strings.LastIndex(cn.workspace, "workspaces/")] + rest
 	}
 	req, err := http.NewRequestWithContext(ctx, op.method, url, body)
 	if err != nil {
@@ -259,10 +259,10 @@ func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
 			req.Header.Del(name)
 		}
 	}
-	if key := c.keys[op.as]; key != "" {
+	if key := cn.keys[op.as]; key != "" {
 		req.Header.Set("X-Api-Key", key)
 	}
-	got, err := c.do(req)
+	got, err := cn.do(req)
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s: %w", op, err)
 	}
@@ -274,9 +274,9 @@ func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
 	}
 	if op.makes != "" && got.status < http.StatusMultipleChoices {
 		record, _ := out.body.(map[string]any)
-		c.call(op.makes, record)
+		cn.call(op.makes, record)
 		for _, record := range out.results() {
-			c.call(op.makes+"."+text(record, "name"), record)
+			cn.call(op.makes+"."+text(record, "name"), record)
 		}
 	}
 	return out, nil
@@ -284,9 +284,9 @@ func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
 
 // withIDs puts IDs in the place of names. A name that no record has, because it
 // was not made, becomes an ID that no record has.
-func (c *contender) withIDs(s string) string {
+func (cn *contender) withIDs(s string) string {
 	return reference.ReplaceAllStringFunc(s, func(name string) string {
-		if id := c.ids[strings.Trim(name, "{}")]; id != "" {
+		if id := cn.ids[strings.Trim(name, "{}")]; id != "" {
 			return id
 		}
 		return unknownID
@@ -304,13 +304,13 @@ type mismatch struct {
 
 // signature is the same for mismatches that have one cause, as far as one can
 // tell from outside.
-func (m *mismatch) signature() string {
-	place, _, _ := strings.Cut(m.op.path, "?")
-	return digits.ReplaceAllString(m.op.method+" "+place+" "+m.at, "")
+func (ms *mismatch) signature() string {
+	place, _, _ := strings.Cut(ms.op.path, "?")
+	return digits.ReplaceAllString(ms.op.method+" "+place+" "+ms.at, "")
 }
 
-func (m *mismatch) String() string {
-	return fmt.Sprintf("%s\n\t%s: sandbox %s, other %s", m.op, m.at, m.got, m.want)
+func (ms *mismatch) String() string {
+	return fmt.Sprintf("%s\n\t%s: sandbox %s, other %s", ms.op, ms.at, ms.got, ms.want)
 }
 
 // duel plays sequences to a sandbox and another server.

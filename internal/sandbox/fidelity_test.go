@@ -90,9 +90,9 @@ func (v verdict) collection() string {
 }
 
 // differing is the behaviours that differ, in the order of the recordings.
-func (s score) differing() []verdict {
+func (sc score) differing() []verdict {
 	var out []verdict
-	for _, in := range s.behaviours {
+	for _, in := range sc.behaviours {
 		for _, v := range in {
 			if len(v.problems) > 0 {
 				out = append(out, v)
@@ -103,9 +103,9 @@ func (s score) differing() []verdict {
 	return out
 }
 
-func (s score) differences() string {
+func (sc score) differences() string {
 	var b strings.Builder
-	for _, v := range s.differing() {
+	for _, v := range sc.differing() {
 		fmt.Fprintf(&b, "%s: %s\n", v.where, v.operation())
 		for _, problem := range v.problems {
 			fmt.Fprintf(&b, "\t%s\n", shortened(problem, 240))
@@ -183,23 +183,23 @@ method with and without the slash at the end; deletion, archived projects, and r
 `
 
 // page is docs/contributors/fidelity.md.
-func (s score) page(t *testing.T) string {
+func (sc score) page(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, fidelityText, s.lines)
+	fmt.Fprintf(&b, fidelityText, sc.lines)
 	row := func(name string, all, differing int) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
 	}
 	sum, different := 0, 0
-	for _, in := range slices.Sorted(maps.Keys(s.behaviours)) {
+	for _, in := range slices.Sorted(maps.Keys(sc.behaviours)) {
 		differing := 0
-		for _, v := range s.behaviours[in] {
+		for _, v := range sc.behaviours[in] {
 			if len(v.problems) > 0 {
 				differing++
 			}
 		}
-		row(in, len(s.behaviours[in]), differing)
-		sum, different = sum+len(s.behaviours[in]), different+differing
+		row(in, len(sc.behaviours[in]), differing)
+		sum, different = sum+len(sc.behaviours[in]), different+differing
 	}
 	row("**all**", sum, different)
 	b.WriteString("\n### What differs, and why\n\n")
@@ -209,7 +209,7 @@ func (s score) page(t *testing.T) string {
 		b.WriteString("No recorded behaviour differs.\n")
 	}
 	by := map[string][]verdict{}
-	for _, v := range s.differing() {
+	for _, v := range sc.differing() {
 		by[v.reason()] = append(by[v.reason()], v)
 	}
 	for _, r := range reasons() {

@@ -16,16 +16,16 @@ type clock struct {
 	now time.Time
 }
 
-func (c *clock) set(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = t
+func (cl *clock) set(t time.Time) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.now = t
 }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
+func (cl *clock) Now() time.Time {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.now
 }
 
 func TestTheLimiterAnswersAsRecorded(t *testing.T) {

@@ -46,22 +46,22 @@ func problemType(status int) string {
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 }
 
-func (p *problem) row() row {
-	kind := problemType(p.status)
-	code := p.code
+func (pr *problem) row() row {
+	kind := problemType(pr.status)
+	code := pr.code
 	if code == "" {
 		code = kind
 	}
-	return row{"type": kind, "code": code, "detail": p.detail}
+	return row{"type": kind, "code": code, "detail": pr.detail}
 }
 
 // reply returns the answer to a single request. It lists fields only if the request was invalid, or a batch failed.
-func (p *problem) reply() reply {
-	body := p.row()
-	if len(p.errors) > 0 {
-		body["errors"] = errorRows(p.errors)
+func (pr *problem) reply() reply {
+	body := pr.row()
+	if len(pr.errors) > 0 {
+		body["errors"] = errorRows(pr.errors)
 	}
-	return reply{p.status, problemBody(body)}
+	return reply{pr.status, problemBody(body)}
 }
 
 func errorRows(errs []fieldError) []row {

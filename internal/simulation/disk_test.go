@@ -54,10 +54,10 @@ type entry struct {
 var _ disk.Disk = processDisk{}
 
 // load treats all files as flushed, because a user who looks at a disk between two runs gives it the time.
-func (d *simDisk) load() error {
-	d.nodes, d.since, d.seen = map[string]*node{}, map[string][]entry{}, map[*process][2]int{}
-	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || path == d.root {
+func (sd *simDisk) load() error {
+	sd.nodes, sd.since, sd.seen = map[string]*node{}, map[string][]entry{}, map[*process][2]int{}
+	err := filepath.WalkDir(sd.root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == sd.root {
 			return err
 		}
 		n := &node{dir: e.IsDir()}
@@ -70,23 +70,23 @@ func (d *simDisk) load() error {
 			}
 			n.flushed = n.text
 		}
-		d.nodes[path] = n
+		sd.nodes[path] = n
 		return nil
 	})
-	d.kept = maps.Clone(d.nodes)
+	sd.kept = maps.Clone(sd.nodes)
 	return err
 }
 
 // name gives a path another node.
-func (d *simDisk) name(path string, to *node) {
-	if d.nodes[path] = to; to == nil {
-		delete(d.nodes, path)
+func (sd *simDisk) name(path string, to *node) {
+	if sd.nodes[path] = to; to == nil {
+		delete(sd.nodes, path)
 	}
-	d.since[filepath.Dir(path)] = append(d.since[filepath.Dir(path)], entry{path, to})
+	sd.since[filepath.Dir(path)] = append(sd.since[filepath.Dir(path)], entry{path, to})
 }
 
-func (d *simDisk) short(path string) string {
-	if rel, err := filepath.Rel(d.root, path); err == nil {
+func (sd *simDisk) short(path string) string {
+	if rel, err := filepath.Rel(sd.root, path); err == nil {
 		path = rel
 	}
 	return withoutIDs(filepath.ToSlash(path))
@@ -262,13 +262,13 @@ var leftovers = sync.OnceValue(func() map[string]remains { //nolint:gochecknoglo
 })
 
 // ways are the crashes that leave something of their own.
-func (d *simDisk) ways() []string {
-	for _, n := range d.nodes {
+func (sd *simDisk) ways() []string {
+	for _, n := range sd.nodes {
 		if len(n.text) != len(n.flushed) {
 			return slices.Sorted(maps.Keys(leftovers()))
 		}
 	}
-	for _, changes := range d.since {
+	for _, changes := range sd.since {
 		if len(changes) > 0 {
 			return slices.Sorted(maps.Keys(leftovers()))
 		}
@@ -277,10 +277,10 @@ func (d *simDisk) ways() []string {
 }
 
 // remaining returns the content of the disk after a crash.
-func (d *simDisk) remaining(how string) tree {
+func (sd *simDisk) remaining(how string) tree {
 	rest := leftovers()[how]
-	names := maps.Clone(d.kept)
-	for _, changes := range d.since {
+	names := maps.Clone(sd.kept)
+	for _, changes := range sd.since {
 		done := 0
 		for i, e := range changes {
 			if rest.names >= 0 && done >= rest.names {
@@ -296,7 +296,7 @@ func (d *simDisk) remaining(how string) tree {
 	}
 	left := tree{}
 	for path, n := range names {
-		if !d.reachable(names, path) {
+		if !sd.reachable(names, path) {
 			continue
 		}
 		if n.dir {
@@ -309,8 +309,8 @@ func (d *simDisk) remaining(how string) tree {
 }
 
 // reachable reports whether the folder that a name is in is there.
-func (d *simDisk) reachable(names map[string]*node, path string) bool {
-	for at := filepath.Dir(path); len(at) > len(d.root); at = filepath.Dir(at) {
+func (sd *simDisk) reachable(names map[string]*node, path string) bool {
+	for at := filepath.Dir(path); len(at) > len(sd.root); at = filepath.Dir(at) {
 		if names[at] == nil {
 			return false
 		}
@@ -319,10 +319,10 @@ func (d *simDisk) reachable(names map[string]*node, path string) bool {
 }
 
 // become replaces what is there.
-func (d *simDisk) become(t tree) error {
-	entries, err := os.ReadDir(d.root)
+func (sd *simDisk) become(t tree) error {
+	entries, err := os.ReadDir(sd.root)
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(d.root, e.Name())))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(sd.root, e.Name())))
 	}
 	for _, path := range slices.Sorted(maps.Keys(t)) {
 		if dir, yes := strings.CutSuffix(path, "/"); yes {

@@ -97,7 +97,7 @@ type tally struct {
 
 // suffer plays a case. If its faults do not come, it does so again: how steps that wait for nothing overtake each other is not quite in our
 // hands.
-func (c *tally) suffer(t *testing.T, st *stage, count *atomic.Int64, faults ...fault) (visits []visit) {
+func (tl *tally) suffer(t *testing.T, st *stage, count *atomic.Int64, faults ...fault) (visits []visit) {
 	t.Helper()
 	count.Add(1)
 	for range 3 {
@@ -106,7 +106,7 @@ func (c *tally) suffer(t *testing.T, st *stage, count *atomic.Int64, faults ...f
 			return visits
 		}
 	}
-	c.never.Add(1)
+	tl.never.Add(1)
 	t.Logf("never came: %s", faults)
 	return nil
 }

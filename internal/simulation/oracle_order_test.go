@@ -196,8 +196,8 @@ func precedes(s, other *step) bool {
 }
 
 // pulled reports whether a create goes early since a step before another one, or that one itself, needs it.
-func (p *plan) pulled(s, before *step) bool {
-	return slices.ContainsFunc(p.steps, func(other *step) bool {
+func (pl *plan) pulled(s, before *step) bool {
+	return slices.ContainsFunc(pl.steps, func(other *step) bool {
 		return other.at > s.at && other.at <= before.at && slices.Contains(other.Needs, string(s.Address))
 	})
 }

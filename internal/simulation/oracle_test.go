@@ -179,12 +179,12 @@ func play(t *testing.T, program, folder string, at *place) *played {
 }
 
 // differences are the lines that one build has and the other has not.
-func (now *played) differences(before *played) (all []string) {
-	for _, stage := range slices.Sorted(maps.Keys(now.stages)) {
+func (pd *played) differences(before *played) (all []string) {
+	for _, stage := range slices.Sorted(maps.Keys(pd.stages)) {
 		for _, side := range []struct {
 			sign     string
 			of, than []string
-		}{{"-", before.stages[stage], now.stages[stage]}, {"+", now.stages[stage], before.stages[stage]}} {
+		}{{"-", before.stages[stage], pd.stages[stage]}, {"+", pd.stages[stage], before.stages[stage]}} {
 			left := map[string]int{}
 			for _, line := range side.than {
 				key, _, _ := strings.Cut(line, "\t")

@@ -30,20 +30,20 @@ var _ state.Objects = processStore{}
 
 func newStore() *simStore { return &simStore{objects: map[string]string{}, versions: map[string]int{}} }
 
-func (s *simStore) clone() *simStore {
-	return &simStore{objects: maps.Clone(s.objects), versions: maps.Clone(s.versions), next: s.next}
+func (ss *simStore) clone() *simStore {
+	return &simStore{objects: maps.Clone(ss.objects), versions: maps.Clone(ss.versions), next: ss.next}
 }
 
-func (s *simStore) connect(context.Context, string) (state.Objects, error) {
-	return processStore{s, nil}, nil
+func (ss *simStore) connect(context.Context, string) (state.Objects, error) {
+	return processStore{ss, nil}, nil
 }
 
 // pass leads a call through the world. What comes from outside is no edge.
-func (s processStore) pass(kind edgeKind, call string, do func() error) error {
-	if s.process == nil {
+func (ps processStore) pass(kind edgeKind, call string, do func() error) error {
+	if ps.process == nil {
 		return do()
 	}
-	return s.process.pass(kind, call, do)
+	return ps.process.pass(kind, call, do)
 }
 
 func object(name string) string {
@@ -53,26 +53,26 @@ func object(name string) string {
 	return withoutIDs(name)
 }
 
-func (s processStore) Get(_ context.Context, name string) (text []byte, version string, err error) {
-	err = s.pass(edgeOfStoreRead, "get "+object(name), func() error {
-		held, ok := s.objects[name]
+func (ps processStore) Get(_ context.Context, name string) (text []byte, version string, err error) {
+	err = ps.pass(edgeOfStoreRead, "get "+object(name), func() error {
+		held, ok := ps.objects[name]
 		if !ok {
 			return fs.ErrNotExist
 		}
-		text, version = []byte(held), strconv.Itoa(s.versions[name])
+		text, version = []byte(held), strconv.Itoa(ps.versions[name])
 		return nil
 	})
 	return text, version, err
 }
 
-func (s processStore) Put(_ context.Context, name string, text []byte, version string) (now string, err error) {
-	err = s.pass(edgeOfStoreWrite, "put "+object(name), func() error {
-		if _, there := s.objects[name]; there && version != strconv.Itoa(s.versions[name]) || !there && version != "" {
+func (ps processStore) Put(_ context.Context, name string, text []byte, version string) (now string, err error) {
+	err = ps.pass(edgeOfStoreWrite, "put "+object(name), func() error {
+		if _, there := ps.objects[name]; there && version != strconv.Itoa(ps.versions[name]) || !there && version != "" {
 			return state.ErrChanged
 		}
-		s.next++
-		s.objects[name], s.versions[name] = string(text), s.next
-		now = strconv.Itoa(s.next)
+		ps.next++
+		ps.objects[name], ps.versions[name] = string(text), ps.next
+		now = strconv.Itoa(ps.next)
 		return nil
 	})
 	if err != nil && !errors.Is(err, state.ErrChanged) {
@@ -81,9 +81,9 @@ func (s processStore) Put(_ context.Context, name string, text []byte, version s
 	return now, err
 }
 
-func (s processStore) List(_ context.Context, prefix string) (names []string, err error) {
-	err = s.pass(edgeOfStoreRead, "list "+prefix, func() error {
-		for name := range s.objects {
+func (ps processStore) List(_ context.Context, prefix string) (names []string, err error) {
+	err = ps.pass(edgeOfStoreRead, "list "+prefix, func() error {
+		for name := range ps.objects {
 			if strings.HasPrefix(name, prefix) {
 				names = append(names, name)
 			}
@@ -94,9 +94,9 @@ func (s processStore) List(_ context.Context, prefix string) (names []string, er
 	return names, err
 }
 
-func (s processStore) Remove(_ context.Context, name string) error {
-	return s.pass(edgeOfStoreWrite, "remove "+object(name), func() error {
-		delete(s.objects, name)
+func (ps processStore) Remove(_ context.Context, name string) error {
+	return ps.pass(edgeOfStoreWrite, "remove "+object(name), func() error {
+		delete(ps.objects, name)
 		return nil
 	})
 }

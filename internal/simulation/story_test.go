@@ -38,14 +38,14 @@ const (
 	otherOne  = "the other owner"
 )
 
-func (s story) scene() *scene {
+func (sr story) scene() *scene {
 	apply := "apply -f @workspace.yaml --prune --yes --max-deletes 50"
-	if s.beside != "" {
+	if sr.beside != "" {
 		apply += " --lock-timeout 2h"
 	}
 	sc := &scene{
-		name: strings.TrimPrefix(fmt.Sprintf("%#v", s), "simulation.") + ".scene()", api: s.api, shared: s.shared, empty: true, others: s.other != "",
-		files: map[string]string{"workspace.yaml": s.first},
+		name: strings.TrimPrefix(fmt.Sprintf("%#v", sr), "simulation.") + ".scene()", api: sr.api, shared: sr.shared, empty: true, others: sr.other != "",
+		files: map[string]string{"workspace.yaml": sr.first},
 		before: func(w *world) {
 			w.us.until("apply -f @workspace.yaml", nil)
 			for id, name := range w.server.Called() {
@@ -55,34 +55,34 @@ func (s story) scene() *scene {
 					}
 				}
 			}
-			if s.other != "" && w.others.command("apply -f @other.yaml") != 0 {
+			if sr.other != "" && w.others.command("apply -f @other.yaml") != 0 {
 				w.Errorf("the other owner cannot apply")
 			}
-			if w.write("workspace.yaml", s.next); s.otherNext != "" {
-				w.write("other.yaml", s.otherNext)
+			if w.write("workspace.yaml", sr.next); sr.otherNext != "" {
+				w.write("other.yaml", sr.otherNext)
 			}
 		},
-		commands: []string{apply}, pace: s.pace,
+		commands: []string{apply}, pace: sr.pace,
 	}
 	switch {
-	case s.crossing:
-		sc.commands, sc.then = []string{apply + " --api v1", apply}, s.last
-	case s.last != "":
-		sc.commands, sc.then = []string{apply, apply}, s.last
-	case s.undone:
+	case sr.crossing:
+		sc.commands, sc.then = []string{apply + " --api v1", apply}, sr.last
+	case sr.last != "":
+		sc.commands, sc.then = []string{apply, apply}, sr.last
+	case sr.undone:
 		sc.commands, sc.again = []string{apply, "undo -f @workspace.yaml --yes last"}, undone
-		if !dangles(s.first, s.next) {
-			sc.files["former.yaml"] = s.first
+		if !dangles(sr.first, sr.next) {
+			sc.files["former.yaml"] = sr.first
 		}
 	}
-	switch s.beside {
+	switch sr.beside {
 	case colleague, pipeline:
-		sc.beside = &beside{commands: sc.commands, after: s.after, elsewhere: s.beside == pipeline}
+		sc.beside = &beside{commands: sc.commands, after: sr.after, elsewhere: sr.beside == pipeline}
 	case otherOne:
-		sc.beside = &beside{commands: []string{"apply -f @other.yaml"}, after: s.after, state: "@other.json"}
+		sc.beside = &beside{commands: []string{"apply -f @other.yaml"}, after: sr.after, state: "@other.json"}
 	}
-	if s.other != "" {
-		sc.files["other.yaml"] = s.other
+	if sr.other != "" {
+		sc.files["other.yaml"] = sr.other
 	}
 	return sc
 }

@@ -62,11 +62,11 @@ type fault struct {
 	how string // a name in faultsOf
 }
 
-func (f fault) String() string { return f.at.String() + ": " + f.how }
+func (fl fault) String() string { return fl.at.String() + ": " + fl.how }
 
 // deceives reports whether the service says that it did nothing although it did.
-func (f fault) deceives() bool {
-	how := strings.TrimSuffix(f.how, stillSuffix)
+func (fl fault) deceives() bool {
+	how := strings.TrimSuffix(fl.how, stillSuffix)
 	return how == "done, 429" || how == "done, 503"
 }
 

@@ -89,8 +89,8 @@ type MismatchError struct {
 	Advice     string // the next step
 }
 
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", e.Path, e.Owner, quoted(e.Have), quoted(e.Want), e.Advice)
+func (ms *MismatchError) Error() string {
+	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", ms.Path, ms.Owner, quoted(ms.Have), quoted(ms.Want), ms.Advice)
 }
 
 // CorruptError says that a file is damaged, or that planform did not write it.
@@ -101,12 +101,12 @@ type CorruptError struct {
 	Advice string // the next step
 }
 
-func (e *CorruptError) Error() string {
-	at := e.Path
-	if e.Line > 0 {
-		at += ":" + strconv.Itoa(e.Line)
+func (ce *CorruptError) Error() string {
+	at := ce.Path
+	if ce.Line > 0 {
+		at += ":" + strconv.Itoa(ce.Line)
 	}
-	return fmt.Sprintf("%s: %s; it was left as it is: %s", at, e.Reason, e.Advice)
+	return fmt.Sprintf("%s: %s; it was left as it is: %s", at, ce.Reason, ce.Advice)
 }
 
 // VersionError says that a newer planform wrote a file.
@@ -116,9 +116,9 @@ type VersionError struct {
 	Known   int // the newest version that this planform reads
 }
 
-func (e *VersionError) Error() string {
+func (ve *VersionError) Error() string {
 	return fmt.Sprintf("%s has format version %d and this planform reads up to %d; it was left as it is: use the newer planform that wrote it",
-		e.Path, e.Version, e.Known)
+		ve.Path, ve.Version, ve.Known)
 }
 
 // quoted quotes text of a file, short and without control characters for a terminal.

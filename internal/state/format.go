@@ -42,25 +42,25 @@ type content struct {
 }
 
 // encode writes the state in its only form, in small writes: w should buffer.
-func (c *content) encode(w io.Writer) error {
+func (cn *content) encode(w io.Writer) error {
 	text, err := marshal(struct {
 		FormatVersion int `json:"format_version"`
 		identity
 		Journal string `json:"journal,omitempty"`
 		Plan    *Plan  `json:"plan,omitempty"`
-	}{formatVersion, c.identity, c.Journal, c.Plan})
+	}{formatVersion, cn.identity, cn.Journal, cn.Plan})
 	if err != nil {
 		return err
 	}
 	text = append(bytes.TrimSuffix(text, []byte("}")), `,"objects":[`...)
-	for i, address := range slices.Sorted(maps.Keys(c.records)) {
+	for i, address := range slices.Sorted(maps.Keys(cn.records)) {
 		if i > 0 {
 			text = append(text, ',')
 		}
 		if _, err := w.Write(append(text, '\n')); err != nil {
 			return err
 		}
-		if text, err = marshal(c.records[address]); err != nil {
+		if text, err = marshal(cn.records[address]); err != nil {
 			return err
 		}
 	}
@@ -139,19 +139,19 @@ type decoder struct {
 	offset int64 // offset of the object being read
 }
 
-func (d *decoder) state() (*content, error) {
+func (dc *decoder) state() (*content, error) {
 	c := &content{records: planner.Prior{}}
 	var version int
 	known := map[string]any{
 		"format_version": &version, "lineage": &c.Lineage, "serial": &c.Serial, "base_url": &c.BaseURL, "workspace": &c.Workspace, "owners": &c.Owners,
 		"journal": &c.Journal, "plan": &c.Plan, "objects": nil,
 	}
-	if err := d.delim('{'); err != nil {
+	if err := dc.delim('{'); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for d.json.More() {
-		token, err := d.json.Token()
+	for dc.json.More() {
+		token, err := dc.json.Token()
 		if err != nil {
 			return nil, err
 		}
@@ -164,21 +164,21 @@ func (d *decoder) state() (*content, error) {
 			return nil, fmt.Errorf("%s is there twice", quoted(key))
 		}
 		seen[key] = true
-		d.offset = d.json.InputOffset()
+		dc.offset = dc.json.InputOffset()
 		if key == "objects" {
-			err = d.objects(c)
+			err = dc.objects(c)
 		} else {
-			err = d.json.Decode(field)
+			err = dc.json.Decode(field)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := d.delim('}'); err != nil {
+	if err := dc.delim('}'); err != nil {
 		return nil, err
 	}
-	d.offset = d.json.InputOffset()
-	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
+	dc.offset = dc.json.InputOffset()
+	if _, err := dc.json.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its end")
 	}
 	for _, key := range []string{"format_version", "lineage", "serial", "base_url", "workspace", "objects"} {
@@ -195,14 +195,14 @@ func (d *decoder) state() (*content, error) {
 	return c, nil
 }
 
-func (d *decoder) objects(c *content) error {
-	if err := d.delim('['); err != nil {
+func (dc *decoder) objects(c *content) error {
+	if err := dc.delim('['); err != nil {
 		return err
 	}
-	for d.json.More() {
-		d.offset = d.json.InputOffset()
+	for dc.json.More() {
+		dc.offset = dc.json.InputOffset()
 		var r planner.Record
-		if err := d.json.Decode(&r); err != nil {
+		if err := dc.json.Decode(&r); err != nil {
 			return err
 		}
 		if r.Address == "" {
@@ -216,12 +216,12 @@ func (d *decoder) objects(c *content) error {
 			return err
 		}
 	}
-	return d.delim(']')
+	return dc.delim(']')
 }
 
-func (d *decoder) delim(want json.Delim) error {
-	d.offset = d.json.InputOffset()
-	token, err := d.json.Token()
+func (dc *decoder) delim(want json.Delim) error {
+	dc.offset = dc.json.InputOffset()
+	token, err := dc.json.Token()
 	if err != nil {
 		return err
 	}
@@ -232,23 +232,23 @@ func (d *decoder) delim(want json.Delim) error {
 }
 
 // line returns the line of an error: the exact line of a syntax error, else the first line of the object.
-func (d *decoder) line(err error) int {
-	at := d.offset
+func (dc *decoder) line(err error) int {
+	at := dc.offset
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		// The offset of a stream decoder is relative to the last read.
-		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(d.text, &struct{}{})); ok {
+		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(dc.text, &struct{}{})); ok {
 			at = s.Offset - 1
 		}
 	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		at = int64(len(d.text))
+		at = int64(len(dc.text))
 	}
-	at = min(max(at, 0), int64(len(d.text)))
-	rest := d.text[at:]
+	at = min(max(at, 0), int64(len(dc.text)))
+	rest := dc.text[at:]
 	at += int64(len(rest) - len(bytes.TrimLeft(rest, ", \t\r\n"))) // to the beginning of the object
-	if at == int64(len(d.text)) {
-		at = int64(len(bytes.TrimRight(d.text, " \t\r\n")))
+	if at == int64(len(dc.text)) {
+		at = int64(len(bytes.TrimRight(dc.text, " \t\r\n")))
 	}
-	return bytes.Count(d.text[:at], []byte("\n")) + 1
+	return bytes.Count(dc.text[:at], []byte("\n")) + 1
 }
 
 // reason says in plain words what encoding/json rejects.

@@ -73,25 +73,25 @@ type mortalFile struct {
 	disk *mortalDisk
 }
 
-func (f *mortalFile) Write(text []byte) (int, error) {
-	if f.disk.live("write") {
-		return f.File.Write(text)
+func (mf *mortalFile) Write(text []byte) (int, error) {
+	if mf.disk.live("write") {
+		return mf.File.Write(text)
 	}
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if !f.disk.dead || len(f.disk.did) > 0 && f.disk.did[len(f.disk.did)-1] == "half" {
+	mf.disk.mu.Lock()
+	defer mf.disk.mu.Unlock()
+	if !mf.disk.dead || len(mf.disk.did) > 0 && mf.disk.did[len(mf.disk.did)-1] == "half" {
 		return 0, errDead
 	}
-	f.disk.did = append(f.disk.did, "half")
-	n, _ := f.File.Write(text[:len(text)/2])
+	mf.disk.did = append(mf.disk.did, "half")
+	n, _ := mf.File.Write(text[:len(text)/2])
 	return n, errDead
 }
 
-func (f *mortalFile) Truncate(size int64) error {
-	return f.disk.do("truncate", func() error { return f.File.Truncate(size) })
+func (mf *mortalFile) Truncate(size int64) error {
+	return mf.disk.do("truncate", func() error { return mf.File.Truncate(size) })
 }
 
-func (f *mortalFile) Sync() error { return f.disk.do("sync", f.File.Sync) }
+func (mf *mortalFile) Sync() error { return mf.disk.do("sync", mf.File.Sync) }
 
 // fullDisk has room for so many bytes more.
 type fullDisk struct {
@@ -102,18 +102,18 @@ type fullDisk struct {
 	noSync     bool
 }
 
-func (d *fullDisk) set(room int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.room = room
+func (fd *fullDisk) set(room int) {
+	fd.mu.Lock()
+	defer fd.mu.Unlock()
+	fd.room = room
 }
 
-func (d *fullDisk) Create(path string) (disk.File, error) {
-	f, err := d.OS.Create(path)
+func (fd *fullDisk) Create(path string) (disk.File, error) {
+	f, err := fd.OS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &fullFile{File: f, disk: d, path: path}, nil
+	return &fullFile{File: f, disk: fd, path: path}, nil
 }
 
 type fullFile struct {
@@ -122,33 +122,33 @@ type fullFile struct {
 	path string
 }
 
-func (f *fullFile) Write(text []byte) (int, error) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if f.disk.room < 0 {
-		return f.File.Write(text)
+func (ff *fullFile) Write(text []byte) (int, error) {
+	ff.disk.mu.Lock()
+	defer ff.disk.mu.Unlock()
+	if ff.disk.room < 0 {
+		return ff.File.Write(text)
 	}
-	some := text[:min(len(text), f.disk.room)]
-	n, err := f.File.Write(some)
-	f.disk.room -= n
+	some := text[:min(len(text), ff.disk.room)]
+	n, err := ff.File.Write(some)
+	ff.disk.room -= n
 	if err == nil && n < len(text) {
-		err = &fs.PathError{Op: "write", Path: f.path, Err: syscall.ENOSPC}
+		err = &fs.PathError{Op: "write", Path: ff.path, Err: syscall.ENOSPC}
 	}
 	return n, err
 }
 
-func (f *fullFile) Truncate(size int64) error {
-	if f.disk.noTruncate {
+func (ff *fullFile) Truncate(size int64) error {
+	if ff.disk.noTruncate {
 		return syscall.EIO
 	}
-	return f.File.Truncate(size)
+	return ff.File.Truncate(size)
 }
 
-func (f *fullFile) Sync() error {
-	if f.disk.noSync {
-		return &fs.PathError{Op: "sync", Path: f.path, Err: syscall.EIO}
+func (ff *fullFile) Sync() error {
+	if ff.disk.noSync {
+		return &fs.PathError{Op: "sync", Path: ff.path, Err: syscall.EIO}
 	}
-	return f.File.Sync()
+	return ff.File.Sync()
 }
 
 // gateDisk lets a test hold back the flushes of the journal.
@@ -160,12 +160,12 @@ type gateDisk struct {
 	armed   bool
 }
 
-func (d *gateDisk) Create(path string) (disk.File, error) {
-	f, err := d.OS.Create(path)
+func (gd *gateDisk) Create(path string) (disk.File, error) {
+	f, err := gd.OS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &gateFile{File: f, disk: d}, nil
+	return &gateFile{File: f, disk: gd}, nil
 }
 
 type gateFile struct {
@@ -173,18 +173,18 @@ type gateFile struct {
 	disk *gateDisk
 }
 
-func (f *gateFile) Write(text []byte) (int, error) {
-	n, err := f.File.Write(text)
-	if f.disk.armed {
-		f.disk.wrote <- struct{}{}
+func (gf *gateFile) Write(text []byte) (int, error) {
+	n, err := gf.File.Write(text)
+	if gf.disk.armed {
+		gf.disk.wrote <- struct{}{}
 	}
 	return n, err
 }
 
-func (f *gateFile) Sync() error {
-	if f.disk.armed {
-		f.disk.entered <- struct{}{}
-		<-f.disk.gate
+func (gf *gateFile) Sync() error {
+	if gf.disk.armed {
+		gf.disk.entered <- struct{}{}
+		<-gf.disk.gate
 	}
-	return f.File.Sync()
+	return gf.File.Sync()
 }

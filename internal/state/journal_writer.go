@@ -118,7 +118,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 			for _, v := range s.Values() {
 				l.Fields = append(l.Fields, v.Field.Name)
 			}
-			l.Sent = s.Sent()
+			l.Sent = s.ContentDigest()
 		}
 		if s.Action == planner.Create {
 			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin

@@ -364,11 +364,11 @@ type addressedError struct {
 	of *shared
 }
 
-func (e *addressedError) Error() string {
-	return strings.ReplaceAll(e.error.Error(), e.of.local().state, e.of.address)
+func (ae *addressedError) Error() string {
+	return strings.ReplaceAll(ae.error.Error(), ae.of.local().state, ae.of.address)
 }
 
-func (e *addressedError) Unwrap() error { return e.error }
+func (ae *addressedError) Unwrap() error { return ae.error }
 
 // readShared reads a shared state; see [Read].
 func readShared(ctx context.Context, address string, opts Options) (*Snapshot, error) {

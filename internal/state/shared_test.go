@@ -329,32 +329,32 @@ type sleeper struct {
 	awake       chan struct{}
 }
 
-func (s sleeper) sleep(call string) {
-	if call == s.before {
-		s.fallsAsleep.Do(func() {
-			s.asleep.Store(true)
+func (sl sleeper) sleep(call string) {
+	if call == sl.before {
+		sl.fallsAsleep.Do(func() {
+			sl.asleep.Store(true)
 			<-time.After(deadTime + lostTime)
-			close(s.awake)
+			close(sl.awake)
 		})
 	}
-	if s.asleep.Load() {
-		<-s.awake
+	if sl.asleep.Load() {
+		<-sl.awake
 	}
 }
 
-func (s sleeper) List(ctx context.Context, prefix string) ([]string, error) {
-	s.sleep("list")
-	return s.cloud.List(ctx, prefix)
+func (sl sleeper) List(ctx context.Context, prefix string) ([]string, error) {
+	sl.sleep("list")
+	return sl.cloud.List(ctx, prefix)
 }
 
-func (s sleeper) Get(ctx context.Context, name string) ([]byte, string, error) {
-	s.sleep("get " + name)
-	return s.cloud.Get(ctx, name)
+func (sl sleeper) Get(ctx context.Context, name string) ([]byte, string, error) {
+	sl.sleep("get " + name)
+	return sl.cloud.Get(ctx, name)
 }
 
-func (s sleeper) Put(ctx context.Context, name string, text []byte, version string) (string, error) {
-	s.sleep("put " + name)
-	return s.cloud.Put(ctx, name, text, version)
+func (sl sleeper) Put(ctx context.Context, name string, text []byte, version string) (string, error) {
+	sl.sleep("put " + name)
+	return sl.cloud.Put(ctx, name, text, version)
 }
 
 func TestARunThatLostItsLockBeforeReadingTheStateRemovesNothing(t *testing.T) {
@@ -495,12 +495,12 @@ type hooked struct {
 	then func()
 }
 
-func (h hooked) List(ctx context.Context, prefix string) ([]string, error) {
-	h.then()
+func (hk hooked) List(ctx context.Context, prefix string) ([]string, error) {
+	hk.then()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return h.cloud.List(ctx, prefix)
+	return hk.cloud.List(ctx, prefix)
 }
 
 func TestARunThatCannotRenewItsLockStops(t *testing.T) {

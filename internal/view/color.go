@@ -9,7 +9,7 @@ import (
 // style holds the escape sequences that switch a colour on and off. Both are empty if the stream has no colours.
 type style struct{ on, off string }
 
-func (s style) paint(text string) string { return s.on + text + s.off }
+func (st style) paint(text string) string { return st.on + text + st.off }
 
 // palette holds the colours of one stream.
 type palette struct {

@@ -76,14 +76,14 @@ func equalFindings(list diag.List) [][]diag.Diagnostic {
 }
 
 // severity returns the word that begins a message, such as "error: ".
-func (p *palette) severity(s diag.Severity) string {
+func (pl *palette) severity(s diag.Severity) string {
 	switch s {
 	case diag.Error:
-		return p.failure.paint("error:") + " "
+		return pl.failure.paint("error:") + " "
 	case diag.Warning:
-		return p.warning.paint("warning:") + " "
+		return pl.warning.paint("warning:") + " "
 	default:
-		return p.bold.paint("note:") + " "
+		return pl.bold.paint("note:") + " "
 	}
 }
 

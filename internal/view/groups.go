@@ -17,14 +17,14 @@ type projectGroups struct {
 }
 
 // title returns the heading above the groups, or "" above the groups of the workspace. form formats the key and the name.
-func (p *projectGroups) title(form func(string) string) string {
+func (pg *projectGroups) title(form func(string) string) string {
 	switch {
-	case p.key == "":
-		return p.name
-	case p.name == "", strings.EqualFold(p.name, p.key):
-		return "Project " + form(p.key)
+	case pg.key == "":
+		return pg.name
+	case pg.name == "", strings.EqualFold(pg.name, pg.key):
+		return "Project " + form(pg.key)
 	default:
-		return "Project " + form(p.key) + ": " + form(p.name)
+		return "Project " + form(pg.key) + ": " + form(pg.name)
 	}
 }
 

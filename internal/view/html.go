@@ -99,11 +99,11 @@ type pageStep struct {
 }
 
 // One returns the object of a step, or nil if the step stands for several objects.
-func (s *pageStep) One() *pageItem {
-	if s.Many != "" {
+func (ps *pageStep) One() *pageItem {
+	if ps.Many != "" {
 		return nil
 	}
-	return &s.Items[0]
+	return &ps.Items[0]
 }
 
 type pageItem struct{ Project, Name, Identifier, Address, Link, Remarks string }
@@ -315,12 +315,12 @@ func newPageChange(c *change) pageChange {
 }
 
 // short returns the change as one line, to stand beside an address.
-func (c *pageChange) short() string {
-	parts := []string{c.Name, c.Note}
-	if c.After.Text != "" {
-		parts = append(parts, c.Before.Text, "→", c.After.Text)
+func (pc *pageChange) short() string {
+	parts := []string{pc.Name, pc.Note}
+	if pc.After.Text != "" {
+		parts = append(parts, pc.Before.Text, "→", pc.After.Text)
 	}
-	for _, e := range c.Elements {
+	for _, e := range pc.Elements {
 		parts = append(parts, e.Text)
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")

@@ -101,9 +101,9 @@ func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list)
 }
 
 // texts returns the sentences of a list as texts. form formats each span.
-func (l list) texts(form func(span) string) []string {
-	all := make([]string, len(l.sentences))
-	for i, spans := range l.sentences {
+func (ls list) texts(form func(span) string) []string {
+	all := make([]string, len(ls.sentences))
+	for i, spans := range ls.sentences {
 		var text strings.Builder
 		for _, s := range spans {
 			text.WriteString(form(s))
@@ -118,4 +118,4 @@ func (s *shownPlan) shownStateChanges() []planfile.StateChange {
 	return slices.DeleteFunc(slices.Clone(s.StateChanges), func(c planfile.StateChange) bool { return c.Why == "" })
 }
 
-func (v *value) span(whole bool) span { return span{v.inline(whole), v.missing == ""} }
+func (vl *value) span(whole bool) span { return span{vl.inline(whole), vl.missing == ""} }

@@ -220,11 +220,11 @@ func (e *entry) markdown() string {
 	return why + "\n" + strings.Join(long, "")
 }
 
-func (s span) markdown() string {
-	if s.code {
-		return code(s.text)
+func (sp span) markdown() string {
+	if sp.code {
+		return code(sp.text)
 	}
-	return escapeMarkdown(s.text)
+	return escapeMarkdown(sp.text)
 }
 
 // code returns a text as Markdown code, so that nothing in it is markup or a mention.

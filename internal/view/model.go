@@ -63,7 +63,7 @@ type change struct {
 }
 
 // label returns the name of the field, or its path.
-func (c *change) label() string { return cmp.Or(c.name, c.path) }
+func (ch *change) label() string { return cmp.Or(ch.name, ch.path) }
 
 // form tells how people see a change, such as both values or a difference.
 type form int
@@ -195,9 +195,9 @@ func shareRemark(all []change) {
 }
 
 // add adds an element to a value, which becomes a list. It does nothing if the value has the element.
-func (v *value) add(element string) {
-	if v.missing == "" && v.text != element && !slices.Contains(splitLines(v.text), element) {
-		v.text, v.list = v.text+"\n"+element, true
+func (vl *value) add(element string) {
+	if vl.missing == "" && vl.text != element && !slices.Contains(splitLines(vl.text), element) {
+		vl.text, vl.list = vl.text+"\n"+element, true
 	}
 }
 
@@ -263,19 +263,19 @@ func (s *shownPlan) nameReferences(values ...*value) {
 }
 
 // without returns the elements of a list that another list lacks.
-func (v *value) without(other *value) []string {
+func (vl *value) without(other *value) []string {
 	kept := splitLines(other.text)
-	return slices.DeleteFunc(splitLines(v.text), func(s string) bool { return slices.Contains(kept, s) })
+	return slices.DeleteFunc(splitLines(vl.text), func(s string) bool { return slices.Contains(kept, s) })
 }
 
 // relisting returns the added and removed elements of a list, such as "+ops, -infra". If whole is false, it returns the first
 // elements and counts the rest.
-func (c *change) relisting(minus string, whole bool, paint func(text string, added bool) string) string {
+func (ch *change) relisting(minus string, whole bool, paint func(text string, added bool) string) string {
 	var parts []string
-	for _, element := range c.after.without(&c.before) {
+	for _, element := range ch.after.without(&ch.before) {
 		parts = append(parts, paint("+"+element, true))
 	}
-	for _, element := range c.before.without(&c.after) {
+	for _, element := range ch.before.without(&ch.after) {
 		parts = append(parts, paint(minus+element, false))
 	}
 	if whole {
@@ -334,32 +334,32 @@ func newValue(v any, word bool, missing string) value {
 }
 
 // oneLine returns the value with the elements of a list on one line.
-func (v *value) oneLine() string {
-	if v.list {
-		return strings.ReplaceAll(v.text, "\n", ", ")
+func (vl *value) oneLine() string {
+	if vl.list {
+		return strings.ReplaceAll(vl.text, "\n", ", ")
 	}
-	return v.text
+	return vl.text
 }
 
 // isLong reports whether a value needs its own lines, because it has several lines or more than longText characters.
-func (v *value) isLong() bool {
-	text := v.oneLine()
+func (vl *value) isLong() bool {
+	text := vl.oneLine()
 	return strings.Contains(text, "\n") || utf8.RuneCountInString(text) > longText
 }
 
 // inline returns a value for use within a line, with list elements separated by commas. If whole is false, long values are cut.
-func (v *value) inline(whole bool) string {
-	if v.missing != "" {
-		return v.missing
+func (vl *value) inline(whole bool) string {
+	if vl.missing != "" {
+		return vl.missing
 	}
-	text := v.oneLine()
+	text := vl.oneLine()
 	shown, cut := text, ""
 	if !whole {
 		if shown = diag.Truncate(text, inlineText); len(shown) != len(text) {
 			cut = " (" + diag.Count(utf8.RuneCountInString(text), "character") + ")"
 		}
 	}
-	if v.word {
+	if vl.word {
 		return Safe(shown) + cut
 	}
 	return quote(shown) + cut
@@ -420,7 +420,7 @@ func (e *entry) lost() string {
 		}
 	}
 	if l.Unread {
-		parts = append(parts, "nobody looked what is in it")
+		parts = append(parts, "its contents were not read")
 	}
 	return strings.Join(parts, "; ")
 }

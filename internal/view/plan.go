@@ -169,32 +169,32 @@ type blocks struct {
 }
 
 // add prints the output of show as a block, below the title if it is not printed yet.
-func (b *blocks) add(show func()) {
-	out := b.w
-	b.text.Reset()
-	b.w = bufio.NewWriter(&b.text)
+func (bl *blocks) add(show func()) {
+	out := bl.w
+	bl.text.Reset()
+	bl.w = bufio.NewWriter(&bl.text)
 	show()
-	_ = b.w.Flush() // a buffer takes everything
-	b.w = out
-	if b.title != "" {
-		b.end()
-		b.line(b.bold.paint(b.title))
-		b.title = ""
+	_ = bl.w.Flush() // a buffer takes everything
+	bl.w = out
+	if bl.title != "" {
+		bl.end()
+		bl.line(bl.bold.paint(bl.title))
+		bl.title = ""
 	}
-	lines := bytes.Count(b.text.Bytes(), []byte("\n"))
-	if b.above > 1 || b.above == 1 && lines > 1 {
-		b.line()
+	lines := bytes.Count(bl.text.Bytes(), []byte("\n"))
+	if bl.above > 1 || bl.above == 1 && lines > 1 {
+		bl.line()
 	}
-	b.print(b.text.String())
-	b.above = lines
+	bl.print(bl.text.String())
+	bl.above = lines
 }
 
 // end prints the empty line below the last block.
-func (b *blocks) end() {
-	if b.above > 0 {
-		b.line()
+func (bl *blocks) end() {
+	if bl.above > 0 {
+		bl.line()
 	}
-	b.above = 0
+	bl.above = 0
 }
 
 // groups returns the entries in groups to show as one: equal updates, and refusals for one reason. With --full each entry stays
@@ -264,8 +264,8 @@ func positions(entries []*entry) string {
 }
 
 // heading returns the beginning of an entry without a name: its symbol and its address.
-func (p *palette) heading(symbol string, color style, address string) string {
-	return color.paint(symbol) + " " + p.bold.paint(Safe(address))
+func (pl *palette) heading(symbol string, color style, address string) string {
+	return color.paint(symbol) + " " + pl.bold.paint(Safe(address))
 }
 
 // after returns a word with a gap before it, or "" for no word.
@@ -460,15 +460,15 @@ func (p *printer) lines(lines []line, most int) {
 }
 
 // edits returns a changed line with its removed words as [-old-] and its added words as {+new+}.
-func (p *palette) edits(edits []edit) string {
+func (pl *palette) edits(edits []edit) string {
 	var b strings.Builder
 	for _, e := range edits {
 		b.WriteString(Safe(e.Same))
 		if e.Old != "" {
-			b.WriteString(p.remove.paint("[-" + Safe(e.Old) + "-]"))
+			b.WriteString(pl.remove.paint("[-" + Safe(e.Old) + "-]"))
 		}
 		if e.Added != "" {
-			b.WriteString(p.create.paint("{+" + Safe(e.Added) + "+}"))
+			b.WriteString(pl.create.paint("{+" + Safe(e.Added) + "+}"))
 		}
 	}
 	return b.String()

@@ -83,209 +83,209 @@ func (v *View) start(label, unit string, run Run) *Progress {
 }
 
 // tick shows the line again at each interval until Done, so that the remaining times count down.
-func (p *Progress) tick(every time.Duration) {
-	defer close(p.stopped)
+func (pr *Progress) tick(every time.Duration) {
+	defer close(pr.stopped)
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {
-		case <-p.stop:
+		case <-pr.stop:
 			return
 		case <-t.C:
-			p.v.mu.Lock()
+			pr.v.mu.Lock()
 			switch {
-			case p.v.live == p:
-				p.draw()
-			case !p.v.o.Live && !p.v.json:
-				p.write(p.line(p.v.o.Now()))
+			case pr.v.live == pr:
+				pr.draw()
+			case !pr.v.o.Live && !pr.v.json:
+				pr.write(pr.line(pr.v.o.Now()))
 			}
-			p.v.mu.Unlock()
+			pr.v.mu.Unlock()
 		}
 	}
 }
 
 // Event records an event of the executor.
-func (p *Progress) Event(e executor.Event) {
-	p.v.mu.Lock()
-	defer p.v.mu.Unlock()
-	if p.ended {
+func (pr *Progress) Event(e executor.Event) {
+	pr.v.mu.Lock()
+	defer pr.v.mu.Unlock()
+	if pr.ended {
 		return
 	}
 	switch e.Type {
 	case executor.SetAside:
-		_, again := p.pending[e.Step]
+		_, again := pr.pending[e.Step]
 		what, together := attempted(e.Step), false
-		for s := range p.pending {
+		for s := range pr.pending {
 			together = together || s.Batch == e.Step.Batch
 		}
 		if together = together && e.Step.Batch != 0; !together && e.Step.Batch != 0 {
 			what += ", with all of its request"
 		}
-		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
-		p.sample()
-		if !p.v.o.Live && !p.v.json && !again && !together && e.Wait >= time.Second {
-			p.write("pending: " + what + ": its outcome is not known yet; checking again in " + approximate(e.Wait))
+		pr.pending[e.Step] = pr.v.o.Now().Add(e.Wait)
+		pr.sample()
+		if !pr.v.o.Live && !pr.v.json && !again && !together && e.Wait >= time.Second {
+			pr.write("pending: " + what + ": its outcome is not known yet; checking again in " + approximate(e.Wait))
 		}
 		return
 	case executor.Ended:
-		delete(p.pending, e.Step)
+		delete(pr.pending, e.Step)
 	case executor.Started:
 		return
 	}
-	p.done, p.total = e.Done, e.Total
+	pr.done, pr.total = e.Done, e.Total
 	if e.Result.Status == executor.Failed || e.Result.Status == executor.Unknown {
-		p.failed++
+		pr.failed++
 	}
-	p.sample()
-	if p.v.json && !p.v.o.Live {
+	pr.sample()
+	if pr.v.json && !pr.v.o.Live {
 		r := e.Result
 		r.Step = e.Step
-		p.write(event("event", jsonEnded{e.Step.Address, e.Step.Action, status(&r), e.Done, e.Total, message(r.Err)}))
+		pr.write(event("event", jsonEnded{e.Step.Address, e.Step.Action, status(&r), e.Done, e.Total, message(r.Err)}))
 	}
 }
 
 // Read counts a read request that was answered.
-func (p *Progress) Read() {
-	p.v.mu.Lock()
-	defer p.v.mu.Unlock()
-	if p.ended {
+func (pr *Progress) Read() {
+	pr.v.mu.Lock()
+	defer pr.v.mu.Unlock()
+	if pr.ended {
 		return
 	}
-	p.done++
-	p.sample()
+	pr.done++
+	pr.sample()
 }
 
 // Expect adds a number of coming read requests to the total.
-func (p *Progress) Expect(more int) {
-	p.v.mu.Lock()
-	defer p.v.mu.Unlock()
-	p.total += more
+func (pr *Progress) Expect(more int) {
+	pr.v.mu.Lock()
+	defer pr.v.mu.Unlock()
+	pr.total += more
 }
 
 // sample adds a sample for the rate, and redraws the line if the last redraw is old enough.
-func (p *Progress) sample() {
-	now := p.v.o.Now()
-	if now.Sub(p.samples[len(p.samples)-1].at) >= time.Second { // one a second is enough
-		p.samples = append(p.samples, sample{now, p.done})
+func (pr *Progress) sample() {
+	now := pr.v.o.Now()
+	if now.Sub(pr.samples[len(pr.samples)-1].at) >= time.Second { // one a second is enough
+		pr.samples = append(pr.samples, sample{now, pr.done})
 	}
-	for len(p.samples) > 1 && now.Sub(p.samples[1].at) >= rateWindow {
-		p.samples = p.samples[1:]
+	for len(pr.samples) > 1 && now.Sub(pr.samples[1].at) >= rateWindow {
+		pr.samples = pr.samples[1:]
 	}
-	if p.v.live == p && now.Sub(p.drawn) >= redraw {
-		p.draw()
+	if pr.v.live == pr && now.Sub(pr.drawn) >= redraw {
+		pr.draw()
 	}
 }
 
 // Waiting shows that requests wait for the time d, and why: for "the rate limit",
 // or for "another try (503 Service Unavailable)".
-func (p *Progress) Waiting(d time.Duration, why string) {
-	p.v.mu.Lock()
-	defer p.v.mu.Unlock()
-	if p.ended {
+func (pr *Progress) Waiting(d time.Duration, why string) {
+	pr.v.mu.Lock()
+	defer pr.v.mu.Unlock()
+	if pr.ended {
 		return
 	}
-	until := p.v.o.Now().Add(d)
-	if until.Before(p.waitUntil.Add(time.Second)) {
+	until := pr.v.o.Now().Add(d)
+	if until.Before(pr.waitUntil.Add(time.Second)) {
 		return // several workers wait for the same
 	}
-	p.waitUntil, p.waitFor = until, why
+	pr.waitUntil, pr.waitFor = until, why
 	switch {
-	case p.v.live == p:
-		p.draw()
-	case p.v.o.Live || d < time.Second:
-	case p.v.json:
-		p.write(event("waiting", jsonWait{d.Round(time.Millisecond).Seconds(), why}))
+	case pr.v.live == pr:
+		pr.draw()
+	case pr.v.o.Live || d < time.Second:
+	case pr.v.json:
+		pr.write(event("waiting", jsonWait{d.Round(time.Millisecond).Seconds(), why}))
 	default:
-		p.write("waiting " + approximate(d) + " for " + Safe(why))
+		pr.write("waiting " + approximate(d) + " for " + Safe(why))
 	}
 }
 
 // Done ends the progress and removes its line. It may be called more than once.
-func (p *Progress) Done() {
-	p.v.mu.Lock()
-	first := !p.ended
-	p.ended = true
-	if p.v.live == p {
-		p.hide()
-		p.v.live = nil
+func (pr *Progress) Done() {
+	pr.v.mu.Lock()
+	first := !pr.ended
+	pr.ended = true
+	if pr.v.live == pr {
+		pr.hide()
+		pr.v.live = nil
 	}
-	p.v.mu.Unlock()
+	pr.v.mu.Unlock()
 	if first {
-		close(p.stop)
+		close(pr.stop)
 	}
-	<-p.stopped
+	<-pr.stopped
 }
 
 // hide removes the line from the terminal until show. Both do nothing for a nil Progress.
-func (p *Progress) hide() {
-	if p == nil || !p.shown {
+func (pr *Progress) hide() {
+	if pr == nil || !pr.shown {
 		return
 	}
-	p.shown = false
-	p.writeRaw("\r\x1b[K")
+	pr.shown = false
+	pr.writeRaw("\r\x1b[K")
 }
 
 // show draws the line again after hide, unless the progress has ended.
-func (p *Progress) show() {
-	if p == nil || p.ended {
+func (pr *Progress) show() {
+	if pr == nil || pr.ended {
 		return
 	}
-	p.draw()
+	pr.draw()
 }
 
 // draw writes the line over the previous line.
-func (p *Progress) draw() {
-	now := p.v.o.Now()
-	p.drawn, p.shown = now, true
-	p.writeRaw("\r" + truncate(p.line(now), p.v.o.Width-1) + "\x1b[K")
+func (pr *Progress) draw() {
+	now := pr.v.o.Now()
+	pr.drawn, pr.shown = now, true
+	pr.writeRaw("\r" + truncate(pr.line(now), pr.v.o.Width-1) + "\x1b[K")
 }
 
 // writeRaw writes a text in one piece. The caller holds the view's mutex.
-func (p *Progress) writeRaw(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
+func (pr *Progress) writeRaw(text string) { _, _ = pr.v.o.Err.Write([]byte(text)) }
 
-func (p *Progress) write(line string) { p.writeRaw(line + "\n") }
+func (pr *Progress) write(line string) { pr.writeRaw(line + "\n") }
 
 // line returns the progress line: completed and total numbers, rate, remaining time, failures, pending steps and the current wait.
-func (p *Progress) line(now time.Time) string {
-	text := p.label + p.bar() + " " + strconv.Itoa(p.done)
-	if p.total > 0 {
-		text += "/" + strconv.Itoa(p.total)
+func (pr *Progress) line(now time.Time) string {
+	text := pr.label + pr.bar() + " " + strconv.Itoa(pr.done)
+	if pr.total > 0 {
+		text += "/" + strconv.Itoa(pr.total)
 	}
-	text += p.unit
-	oldest := p.samples[0]
-	if elapsed := now.Sub(oldest.at); elapsed >= rateAfter && p.done > oldest.done {
-		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()
+	text += pr.unit
+	oldest := pr.samples[0]
+	if elapsed := now.Sub(oldest.at); elapsed >= rateAfter && pr.done > oldest.done {
+		perMinute := float64(pr.done-oldest.done) / elapsed.Minutes()
 		text += ", " + strconv.Itoa(int(perMinute+0.5)) + "/min"
-		if left := p.total - p.done; left > 0 {
-			text += ", " + approximate(p.timeLeft(time.Duration(float64(left)/perMinute*float64(time.Minute)))) + " left"
+		if left := pr.total - pr.done; left > 0 {
+			text += ", " + approximate(pr.timeLeft(time.Duration(float64(left)/perMinute*float64(time.Minute)))) + " left"
 		}
 	}
-	if p.failed > 0 {
-		text += ", " + strconv.Itoa(p.failed) + " failed"
+	if pr.failed > 0 {
+		text += ", " + strconv.Itoa(pr.failed) + " failed"
 	}
-	if n := len(p.pending); n > 0 {
+	if n := len(pr.pending); n > 0 {
 		text += ", " + strconv.Itoa(n) + " pending"
-		if wait := slices.MinFunc(slices.Collect(maps.Values(p.pending)), time.Time.Compare).Sub(now); wait >= time.Second {
+		if wait := slices.MinFunc(slices.Collect(maps.Values(pr.pending)), time.Time.Compare).Sub(now); wait >= time.Second {
 			text += " (next look in " + approximate(wait) + ")"
 		}
 	}
-	if wait := p.waitUntil.Sub(now); wait > 0 {
-		text += ", waiting " + approximate(wait) + " for " + Safe(p.waitFor)
+	if wait := pr.waitUntil.Sub(now); wait > 0 {
+		text += ", waiting " + approximate(wait) + " for " + Safe(pr.waitFor)
 	}
 	return text
 }
 
 // timeLeft returns the remaining time by the measured rate, but at least the time that the service's limit requires. If the
 // limit allows no request now, only the limit counts, because it sets the pace from then on.
-func (p *Progress) timeLeft(measured time.Duration) time.Duration {
-	if p.run.Quota == nil {
+func (pr *Progress) timeLeft(measured time.Duration) time.Duration {
+	if pr.run.Quota == nil {
 		return measured
 	}
-	free, perMinute := p.run.Quota()
+	free, perMinute := pr.run.Quota()
 	if perMinute == 0 {
 		return measured
 	}
-	requests := p.run.Requests * (p.total - p.done) / max(1, p.total)
+	requests := pr.run.Requests * (pr.total - pr.done) / max(1, pr.total)
 	limited := time.Duration(max(0, requests-free)) * time.Minute / time.Duration(perMinute)
 	if free > 0 {
 		return max(measured, limited)
@@ -294,11 +294,11 @@ func (p *Progress) timeLeft(measured time.Duration) time.Duration {
 }
 
 // bar returns a bar of the completed part, or "" if there is no terminal or no room.
-func (p *Progress) bar() string {
-	if p.total <= 0 || !p.v.o.Live || p.v.o.Width < barWidth {
+func (pr *Progress) bar() string {
+	if pr.total <= 0 || !pr.v.o.Live || pr.v.o.Width < barWidth {
 		return ""
 	}
-	done := barColumns * min(p.done, p.total) / p.total
+	done := barColumns * min(pr.done, pr.total) / pr.total
 	return " [" + strings.Repeat("=", done) + blanks(barColumns-done) + "]"
 }
 

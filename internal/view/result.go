@@ -171,22 +171,22 @@ func (p *printer) doneSteps(steps []stepResult) {
 }
 
 // carriedOut returns a completed step in words: "created work_item/web/shop as WEB-12". members is the number of members of a membership step.
-func (s *stepResult) carriedOut(members int) string {
-	_, past, preposition := verb(s.did, s.of.Step.Members != nil)
+func (sr *stepResult) carriedOut(members int) string {
+	_, past, preposition := verb(sr.did, sr.of.Step.Members != nil)
 	if preposition != "" {
-		return past + " " + diag.Count(members, memberNoun(s.of.Step.Kind)) + preposition + Safe(containerAddress(s.of.Step))
+		return past + " " + diag.Count(members, memberNoun(sr.of.Step.Kind)) + preposition + Safe(containerAddress(sr.of.Step))
 	}
-	text := past + " " + Safe(string(s.Address))
-	if s.Action == planner.Create && s.Identifier != nil {
-		text += " as " + Safe(*s.Identifier)
+	text := past + " " + Safe(string(sr.Address))
+	if sr.Action == planner.Create && sr.Identifier != nil {
+		text += " as " + Safe(*sr.Identifier)
 	}
 	switch {
-	case s.of.Found():
+	case sr.of.Found():
 		return text + " (another run had created it)"
-	case s.Action != s.did:
+	case sr.Action != sr.did:
 		text += " (adopted)"
 	}
-	if s.of.Outcome.RecoveredByLookup {
+	if sr.of.Outcome.RecoveredByLookup {
 		text += " (the answer was lost; a check showed that it was done)"
 	}
 	return text

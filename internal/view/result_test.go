@@ -17,7 +17,7 @@ type hintedError struct {
 	hint string
 }
 
-func (e hintedError) Hint() string { return e.hint }
+func (hn hintedError) Hint() string { return hn.hint }
 
 // ended is a run in which everything happened.
 func ended() (*planner.Plan, executor.Result) {

@@ -31,8 +31,8 @@ func containerAddress(s *planner.Step) string {
 }
 
 // symbol returns the character and the colour of an action.
-func (p *palette) symbol(a planner.Action) (string, style) {
-	colors := []style{p.create, p.update, p.adopt, p.member, p.remove, p.remove, p.refuse}
+func (pl *palette) symbol(a planner.Action) (string, style) {
+	colors := []style{pl.create, pl.update, pl.adopt, pl.member, pl.remove, pl.remove, pl.refuse}
 	return "+~=><-!"[a : a+1], colors[a]
 }
 
@@ -99,7 +99,7 @@ func noun(n int, singular string) count {
 	return count{n, diag.Plural(singular)}
 }
 
-func (c count) and(text string) count { return count{c.n, c.text + " " + text} }
+func (cn count) and(text string) count { return count{cn.n, cn.text + " " + text} }
 
 // counts lists the counts that are greater than zero: "2 to create, 1 to update".
 func counts(list ...count) string {

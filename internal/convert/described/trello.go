@@ -170,12 +170,12 @@ func (b *boards) action(x *reader, v records.Value) bool {
 
 // number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
 // keeps it; the others get their short links.
-func (b *board) number(x *reader) {
+func (br *board) number(x *reader) {
 	last, taken, shared := 0, map[int]bool{}, 0
-	for _, c := range b.cards {
-		last, b.links[c.link] = max(last, c.number), c
+	for _, c := range br.cards {
+		last, br.links[c.link] = max(last, c.number), c
 	}
-	for _, c := range slices.SortedFunc(slices.Values(b.cards), func(a, b *card) int { return cmp.Compare(a.id, b.id) }) {
+	for _, c := range slices.SortedFunc(slices.Values(br.cards), func(a, b *card) int { return cmp.Compare(a.id, b.id) }) {
 		n := c.number
 		switch c.key = cmp.Or(c.link, c.id); {
 		case n > 0 && !taken[n]:
@@ -187,7 +187,7 @@ func (b *board) number(x *reader) {
 		taken[n] = taken[n] || c.left == ""
 	}
 	if shared > 0 {
-		x.to.Note("shared-numbers", b.name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
+		x.to.Note("shared-numbers", br.name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
 	}
 }
 

@@ -85,15 +85,15 @@ type cards struct {
 	at    map[string]int
 }
 
-func (c *cards) add(one *card) {
-	if n, known := c.at[one.id]; known { // pages overlap
-		c.list[n] = one
+func (cr *cards) add(one *card) {
+	if n, known := cr.at[one.id]; known { // pages overlap
+		cr.list[n] = one
 		return
 	}
-	if c.at == nil {
-		c.at = map[string]int{}
+	if cr.at == nil {
+		cr.at = map[string]int{}
 	}
-	c.at[one.id], c.list = len(c.list), append(c.list, one)
+	cr.at[one.id], cr.list = len(cr.list), append(cr.list, one)
 }
 
 // page reads the values of a page outside of its items, such as the title of a board. It returns an error if the page is an error of

@@ -24,12 +24,12 @@ type bounded struct {
 	read, limit int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.read > b.limit {
+func (bn *bounded) Read(p []byte) (int, error) {
+	if bn.read > bn.limit {
 		return 0, errTooLong
 	}
-	n, err := b.in.Read(p)
-	b.read += int64(n)
+	n, err := bn.in.Read(p)
+	bn.read += int64(n)
 	return n, err
 }
 

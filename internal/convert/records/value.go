@@ -15,7 +15,7 @@ type Value struct {
 }
 
 // Tree returns the record as a value, with its parts in their order.
-func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
+func (rc Record) Tree() Value { return decode(rc.data, "", func(string) bool { return false }) }
 
 // Parse reads a text as one value. ok is false if the text is no JSON.
 func Parse(text string) (v Value, ok bool) {

@@ -145,8 +145,8 @@ type list struct {
 }
 
 // fill adds separators up to a number.
-func (l *list) fill(until int) {
-	for ; l.separators < until; l.separators++ {
-		l.text.WriteString(table.Separator)
+func (ls *list) fill(until int) {
+	for ; ls.separators < until; ls.separators++ {
+		ls.text.WriteString(table.Separator)
 	}
 }

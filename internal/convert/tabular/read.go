@@ -174,7 +174,7 @@ func (e *export) leave(c *Cells) {
 // leftError is the reason why a row is left out.
 type leftError string
 
-func (e leftError) Error() string { return string(e) }
+func (le leftError) Error() string { return string(le) }
 
 // notes adds remarks on one file.
 func (e *export) notes(s *sheet, skipped int, bare []string, left map[string]int) {

@@ -247,10 +247,10 @@ func (w *words) String() string { return unescape(string(w.Plain) + string(w.Ric
 type runs []byte
 
 // UnmarshalXML appends a piece.
-func (r *runs) UnmarshalXML(d *xml.Decoder, e xml.StartElement) error {
+func (rn *runs) UnmarshalXML(d *xml.Decoder, e xml.StartElement) error {
 	var piece string
 	err := d.DecodeElement(&piece, &e)
-	*r = append(*r, piece...)
+	*rn = append(*rn, piece...)
 	return err
 }
 

@@ -96,8 +96,8 @@ type plain struct {
 	text string
 }
 
-func (e plain) Error() string { return e.text }
-func (e plain) Unwrap() error { return e.error }
+func (pl plain) Error() string { return pl.text }
+func (pl plain) Unwrap() error { return pl.error }
 
 // Failed explains why a request to a server got no usable answer, in plain words and without secrets; nil = it got one.
 func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) error {

@@ -21,7 +21,7 @@ var ErrTooLarge = errors.New("the answer is too large")
 // connection.
 type NoAnswerError struct{ Status int }
 
-func (e *NoAnswerError) Error() string { return "this is no answer: no other protocol was asked for" }
+func (na *NoAnswerError) Error() string { return "this is no answer: no other protocol was asked for" }
 
 // DialFunc makes a connection.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)

@@ -401,20 +401,20 @@ type schema struct {
 	Defs       map[string]*schema `json:"$defs"`
 }
 
-func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type) {
+func (sc *schema) compare(t *testing.T, root *schema, at string, of reflect.Type) {
 	t.Helper()
-	if s != nil && s.Ref != "" {
-		s = root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+	if sc != nil && sc.Ref != "" {
+		sc = root.Defs[strings.TrimPrefix(sc.Ref, "#/$defs/")]
 	}
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	switch {
-	case s == nil:
+	case sc == nil:
 		t.Errorf("%s is not in the schema", at)
 	case of.Implements(reflect.TypeFor[encoding.TextMarshaler]()): // a text
 	case of.Kind() == reflect.Slice:
-		s.Items.compare(t, root, at, of.Elem())
+		sc.Items.compare(t, root, at, of.Elem())
 	case of.Kind() == reflect.Struct:
 		var required []string
 		known := map[string]bool{}
@@ -426,12 +426,12 @@ func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type)
 			if known[name] = true; rest == "" {
 				required = append(required, name)
 			}
-			s.Properties[name].compare(t, root, at+"."+name, f.Type)
+			sc.Properties[name].compare(t, root, at+"."+name, f.Type)
 		}
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(s.Properties))); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(sc.Properties))); diff != "" {
 			t.Errorf("%s (-type +schema):\n%s", at, diff)
 		}
-		if diff := cmp.Diff(slices.Sorted(slices.Values(required)), slices.Sorted(slices.Values(s.Required))); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(required)), slices.Sorted(slices.Values(sc.Required))); diff != "" {
 			t.Errorf("%s is required (-type +schema):\n%s", at, diff)
 		}
 	}

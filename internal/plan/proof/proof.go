@@ -258,7 +258,7 @@ func (c *checker) countUnseen(n planner.NotCompared) {
 // countStep counts the values that a step of the plan would change.
 func (c *checker) countStep(s *planner.Step) {
 	switch {
-	case s.Members != nil && !s.Lacking(): // even if the service would refuse to add a member
+	case s.Members != nil && !s.LacksFeature(): // even if the service would refuse to add a member
 		c.countMembers(s)
 	case s.Action == planner.NotPossible:
 		c.countBlocked(s)
@@ -316,7 +316,7 @@ func (c *checker) addDifference(kind *resource.Kind, d Difference) {
 // countBlocked counts the values of a step that is not possible. It reports a feature that the edition lacks only once.
 func (c *checker) countBlocked(s *planner.Step) {
 	cause := s.Cause
-	if !s.Lacking() {
+	if !s.LacksFeature() {
 		if s.Object != nil && s.ID == "" {
 			c.addMissing(s.Object, cause.Text)
 			return

@@ -93,21 +93,21 @@ func manyItems(n int) string {
 }
 
 // settled applies a manifest of n items until nothing is left to do, and checks that each exists once.
-func (s *service) settled(t *testing.T, text string, n int, next resource.API, grace time.Duration) {
+func (sv *service) settled(t *testing.T, text string, n int, next resource.API, grace time.Duration) {
 	t.Helper()
-	s.api = next
-	if r := s.apply(t, applying{manifest: text, grace: grace}); len(r.failed()) > 0 || len(r.reasons()) > 0 {
+	sv.api = next
+	if r := sv.apply(t, applying{manifest: text, grace: grace}); len(r.failed()) > 0 || len(r.reasons()) > 0 {
 		t.Errorf("the next run failed: %q %v", r.failed(), r.reasons())
 	}
-	s.Drain()
+	sv.Drain()
 	for _, api := range []resource.API{resource.V2, resource.V1} {
-		s.api = api
-		if end := s.apply(t, applying{manifest: text}); end.writes != 0 || !end.plan.Empty() {
+		sv.api = api
+		if end := sv.apply(t, applying{manifest: text}); end.writes != 0 || !end.plan.Empty() {
 			t.Errorf("the last run by API %s made %d writes: %+v", api, end.writes, end.plan.Summary)
 		}
 	}
 	count := map[any]int{}
-	for _, r := range s.Rows("work_item") {
+	for _, r := range sv.Rows("work_item") {
 		count[r["name"]]++
 	}
 	for i := range n {
@@ -115,7 +115,7 @@ func (s *service) settled(t *testing.T, text string, n int, next resource.API, g
 			t.Errorf("%s is there %d times", name, count[name])
 		}
 	}
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // nothing was changed
 	for address, r := range file.Prior() {
 		if address.Kind() == "work_item" && (r.PendingIntent != nil || r.Identifier == "" || !r.CreatedByUs) {
@@ -542,9 +542,9 @@ func TestATextThatTheServiceRewritesIsNotDrift(t *testing.T) {
 }
 
 // unseen returns the number of objects whose texts were not read after they were sent.
-func (s *service) unseen(t *testing.T) (n int) {
+func (sv *service) unseen(t *testing.T) (n int) {
 	t.Helper()
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // nothing was changed
 	for _, r := range file.Prior() {
 		if r.SentUnseen("description") || r.SentUnseen("description_html") || r.SentUnseen("text") {
@@ -695,15 +695,15 @@ func TestAnUpdateThatFollowsACreateKnowsItsAnswer(t *testing.T) {
 }
 
 // scribble gives all items and comments another text, like a person.
-func (s *service) scribble(t *testing.T, text string) {
+func (sv *service) scribble(t *testing.T, text string) {
 	t.Helper()
-	for _, row := range s.Rows("work_item") {
+	for _, row := range sv.Rows("work_item") {
 		if row["name"] == "A" || row["name"] == "B" {
-			s.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/", row["project"], row["id"]), fmt.Sprintf(`{"description_html": %q}`, text))
+			sv.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/", row["project"], row["id"]), fmt.Sprintf(`{"description_html": %q}`, text))
 		}
 	}
-	for _, row := range s.Rows("comment") {
-		s.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/comments/%v/", row["project"], row["issue"], row["id"]), fmt.Sprintf(`{"comment_html": %q}`, text))
+	for _, row := range sv.Rows("comment") {
+		sv.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/comments/%v/", row["project"], row["issue"], row["id"]), fmt.Sprintf(`{"comment_html": %q}`, text))
 	}
 }
 

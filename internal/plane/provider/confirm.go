@@ -238,7 +238,7 @@ func (w *write) confirmedOutcome(step *planner.Step, out executor.Outcome, row r
 	for _, v := range step.Values() {
 		key := planner.ShownKey(v.Field.Name)
 		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
-			out.Values[key] = cmp.Or(before[key], planner.Unverified(time.Time{}))
+			out.Values[key] = cmp.Or(before[key], planner.UnverifiedValue(time.Time{}))
 		}
 	}
 	out.Identifier = cmp.Or(w.readableID(step.Object, row), out.Identifier)
@@ -251,7 +251,7 @@ func (w *write) batchValues(step *planner.Step) map[string]string {
 	w.recordRewrites(step, nil, values)
 	for _, v := range step.Values() {
 		if v.Field.Rich() {
-			values[planner.ShownKey(v.Field.Name)] = planner.Unverified(w.client.Served())
+			values[planner.ShownKey(v.Field.Name)] = planner.UnverifiedValue(w.client.Served())
 		}
 	}
 	return values

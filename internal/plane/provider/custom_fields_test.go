@@ -17,19 +17,19 @@ import (
 )
 
 // fieldsOf returns the custom fields of an item as name=value, with options by name.
-func (s *service) fieldsOf(item string) string {
+func (sv *service) fieldsOf(item string) string {
 	names := map[any]any{}
-	for _, row := range slices.Concat(s.Rows("work_item_property_option"), s.Rows("work_item")) {
+	for _, row := range slices.Concat(sv.Rows("work_item_property_option"), sv.Rows("work_item")) {
 		names[row["id"]] = row["name"]
 	}
-	for _, row := range s.Rows("work_item_property") {
+	for _, row := range sv.Rows("work_item_property") {
 		names[row["id"]] = row["display_name"]
 	}
-	for _, row := range s.Rows("user") {
+	for _, row := range sv.Rows("user") {
 		names[row["id"]] = row["email"]
 	}
 	fields := map[string]bool{}
-	for _, row := range s.Rows("work_item_property_value") {
+	for _, row := range sv.Rows("work_item_property_value") {
 		if names[row["issue"]] != item {
 			continue
 		}
@@ -315,21 +315,21 @@ func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing
 }
 
 // propertiesOf returns the properties of a customer as name=value.
-func (s *service) propertiesOf(customer string) string {
+func (sv *service) propertiesOf(customer string) string {
 	names := map[any]any{}
 	for _, kind := range []string{"customer", "work_item", "customer_property_option"} {
-		for _, row := range s.Rows(kind) {
+		for _, row := range sv.Rows(kind) {
 			names[row["id"]] = row["name"]
 		}
 	}
-	for _, row := range s.Rows("customer_property") {
+	for _, row := range sv.Rows("customer_property") {
 		names[row["id"]] = row["display_name"]
 	}
-	for _, row := range s.Rows("user") {
+	for _, row := range sv.Rows("user") {
 		names[row["id"]] = row["email"]
 	}
 	var all []string
-	for _, row := range s.Rows("customer_property_value") {
+	for _, row := range sv.Rows("customer_property_value") {
 		if names[row["customer"]] == customer {
 			var texts []string
 			for _, v := range row["values"].([]any) {

@@ -12,16 +12,16 @@ import (
 )
 
 // custom returns the custom relations of work items on the service, sorted: a implements b.
-func (s *service) custom() string {
+func (sv *service) custom() string {
 	names := map[any]any{}
-	for _, row := range s.Rows("work_item") {
+	for _, row := range sv.Rows("work_item") {
 		names[row["id"]] = row["name"]
 	}
-	for _, row := range s.Rows("relation_definition") {
+	for _, row := range sv.Rows("relation_definition") {
 		names[row["id"]] = row["outward"]
 	}
 	said := []string{}
-	for _, row := range s.Rows("relation") {
+	for _, row := range sv.Rows("relation") {
 		if word := names[row["relation_type"]]; word != nil {
 			said = append(said, fmt.Sprintf("%v %v %v", names[row["issue"]], word, names[row["related_issue"]]))
 		}
@@ -104,21 +104,21 @@ func TestCustomRelationsMatchTheManifest(t *testing.T) {
 }
 
 // relates changes the relation of one item to another, like another program; it does nothing without a definition.
-func (s *service) relates(t *testing.T, from, to, definition, word string) {
+func (sv *service) relates(t *testing.T, from, to, definition, word string) {
 	t.Helper()
 	ids := map[string]string{}
 	project := ""
 	for _, kind := range []string{"work_item", "relation_definition"} {
-		for _, row := range s.Rows(kind) {
+		for _, row := range sv.Rows(kind) {
 			if ids[fmt.Sprint(row["name"])] = fmt.Sprint(row["id"]); row["name"] == from {
 				project = fmt.Sprint(row["project"])
 			}
 		}
 	}
 	path := "/api/v2/workspaces/acme/projects/" + project + "/work-items/" + ids[from] + "/relations/"
-	s.otherUser(t, http.MethodDelete, path+ids[to]+"/", "")
+	sv.otherUser(t, http.MethodDelete, path+ids[to]+"/", "")
 	if definition != "" {
-		s.otherUser(t, http.MethodPost, path, fmt.Sprintf(`{"relation_definition_id":%q,"direction":%q,"work_item_ids":[%q]}`, ids[definition], word, ids[to]))
+		sv.otherUser(t, http.MethodPost, path, fmt.Sprintf(`{"relation_definition_id":%q,"direction":%q,"work_item_ids":[%q]}`, ids[definition], word, ids[to]))
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 // defaults are the states in which new work items start.
-func (s *service) defaults() []string {
+func (sv *service) defaults() []string {
 	var names []string
-	for _, row := range s.Rows("state") {
+	for _, row := range sv.Rows("state") {
 		if name, _ := row["name"].(string); row["default"] == true && row["project"] != sandboxtest.ProjectWeb && row["project"] != sandboxtest.ProjectOps {
 			names = append(names, name)
 		}

@@ -161,9 +161,9 @@ func (d *driftMatrix) copyOf(t *testing.T, of *driftBase) *service {
 	return d.open(t, path)
 }
 
-func (s *service) stateOf(t *testing.T) []byte {
+func (sv *service) stateOf(t *testing.T) []byte {
 	t.Helper()
-	return read(t, filepath.Join(s.dir, "state.json"))
+	return read(t, filepath.Join(sv.dir, "state.json"))
 }
 
 func read(t *testing.T, path string) []byte {
@@ -176,20 +176,20 @@ func read(t *testing.T, path string) []byte {
 }
 
 // planAt plans with a state, and changes nothing.
-func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftMoment, settings planner.Settings) *planner.Plan {
+func (sv *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftMoment, settings planner.Settings) *planner.Plan {
 	t.Helper()
-	s.dir = t.TempDir()
+	sv.dir = t.TempDir()
 	if moment.state != nil {
-		if err := os.WriteFile(filepath.Join(s.dir, "state.json"), moment.state, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(sv.dir, "state.json"), moment.state, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // nothing is written
-	reader, gone := s.client(t, apiclient.Config{Retries: -1})
+	reader, gone := sv.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := provider.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Settings: settings,
+		Workspace: sandbox.Workspace, API: sv.api, Desired: wanted.Objects, Prior: file.Prior(), Settings: settings,
 	}, provider.Grace{})
 	if err != nil {
 		t.Fatal(err)
@@ -330,10 +330,10 @@ func (p *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorde
 }
 
 // contents returns the contents of the service, without the times and authors of changes.
-func (s *service) contents() string {
+func (sv *service) contents() string {
 	var all []any
 	for _, kind := range append(sandboxtest.Tables(), "milestone", "milestone_issue", "intake_item") {
-		for _, r := range s.Rows(kind) {
+		for _, r := range sv.Rows(kind) {
 			delete(r, "updated_at")
 			delete(r, "updated_by")
 			if kind == "project" {

@@ -182,11 +182,11 @@ func rename(v any) {
 }
 
 // remembered returns what the state knows of each address, and whether planform created the object.
-func (s *service) remembered(t *testing.T) (known map[resource.Address]string, made map[resource.Address]bool) {
+func (sv *service) remembered(t *testing.T) (known map[resource.Address]string, made map[resource.Address]bool) {
 	t.Helper()
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // nothing was changed
-	names := s.Called()
+	names := sv.Called()
 	known, made = map[resource.Address]string{}, map[resource.Address]bool{}
 	for address, r := range file.Prior() {
 		if r.ID == "" && len(r.Members) == 0 && r.PendingIntent == nil {

@@ -56,16 +56,16 @@ func wholeOf(api resource.API) string {
 }
 
 // picture returns the manifest's objects on the service, one in each line, sorted.
-func (s *service) picture() []string {
+func (sv *service) picture() []string {
 	names := map[any]string{}
 	lines := []string{}
 	for _, kind := range []string{"project", "work_item", "cycle", "initiative", "initiative_label", "teamspace"} {
-		for _, r := range s.Rows(kind) {
+		for _, r := range sv.Rows(kind) {
 			names[r["id"]] = fmt.Sprint(r["name"])
 		}
 	}
 	show := func(kind string, fields ...string) {
-		for _, r := range s.Rows(kind) {
+		for _, r := range sv.Rows(kind) {
 			line := []string{kind}
 			for _, f := range fields {
 				v := fmt.Sprint(r[f])
@@ -79,7 +79,7 @@ func (s *service) picture() []string {
 	}
 	show("project", "name", "description")
 	show("work_item", "name")
-	for _, r := range s.Rows("work_item") {
+	for _, r := range sv.Rows("work_item") {
 		if _, page, linked := strings.Cut(fmt.Sprint(r["description_html"]), "/issues/"); linked {
 			id, _, _ := strings.Cut(page, `"`)
 			lines = append(lines, fmt.Sprintf("work_item name=%s links to %s", r["name"], names[id]))
@@ -229,34 +229,34 @@ func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 
 // resolve looks up on the service, like a person, the objects for which the plan says that
 // no read can show them, runs again, and expects every object exactly once.
-func (s *service) resolve(t *testing.T, last applied) {
+func (sv *service) resolve(t *testing.T, last applied) {
 	t.Helper()
 	reasons := last.reasons()
 	for address, reason := range reasons { // items are found by their numbers, but no read shows a page
-		if s.api == resource.V1 || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
+		if sv.api == resource.V1 || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
 			t.Errorf("%s is not possible: %s", address, reason)
 		}
 	}
 	if len(reasons) > 0 {
-		s.neverDoubled(t)
-		s.say(t, reasons)
-		if third := s.apply(t, applying{manifest: wholeOf(s.api)}); len(third.failed()) > 0 {
+		sv.neverDoubled(t)
+		sv.say(t, reasons)
+		if third := sv.apply(t, applying{manifest: wholeOf(sv.api)}); len(third.failed()) > 0 {
 			t.Errorf("after a person has said what there is: %q", third.failed())
 		}
 	}
-	if diff := cmp.Diff(wantedPicture(s.api), s.picture()); diff != "" {
+	if diff := cmp.Diff(wantedPicture(sv.api), sv.picture()); diff != "" {
 		t.Errorf("what is there (-want +got):\n%s", diff)
 	}
-	if end := s.apply(t, applying{manifest: wholeOf(s.api)}); end.writes != 0 || !end.plan.Empty() {
+	if end := sv.apply(t, applying{manifest: wholeOf(sv.api)}); end.writes != 0 || !end.plan.Empty() {
 		t.Errorf("the last run made %d writes: %q", end.writes, end.failed())
 	}
 }
 
 // say acts like "planform state resolve".
-func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
+func (sv *service) say(t *testing.T, reasons map[resource.Address]string) {
 	t.Helper()
 	names := map[resource.Address]string{"page/decisions": "Decisions", "work_item/web/a": "Item A", "work_item/web/b": "Item B"}
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // saved before
 	prior := file.Prior()
 	for address := range maps.Keys(reasons) {
@@ -264,7 +264,7 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 		if !ok || record.PendingIntent == nil {
 			continue // it waits for another step
 		}
-		rows := slices.DeleteFunc(s.Rows(address.Kind()), func(r map[string]any) bool { return r["name"] != names[address] })
+		rows := slices.DeleteFunc(sv.Rows(address.Kind()), func(r map[string]any) bool { return r["name"] != names[address] })
 		if len(rows) == 0 {
 			file.Remove(address)
 			continue
@@ -278,11 +278,11 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 }
 
 // neverDoubled fails if an object is not wanted, or exists twice.
-func (s *service) neverDoubled(t *testing.T) {
+func (sv *service) neverDoubled(t *testing.T) {
 	t.Helper()
 	seen := map[string]int{}
 	for _, kind := range []string{"work_item", "page", "customer_request", "link"} {
-		for _, r := range s.Rows(kind) {
+		for _, r := range sv.Rows(kind) {
 			line := fmt.Sprint(kind, " ", r["name"], r["url"])
 			if seen[line]++; seen[line] > 1 {
 				t.Errorf("there twice: %s", line)

@@ -25,9 +25,9 @@ func TestTheIntakeOfANewProjectWorks(t *testing.T) {
 }
 
 // hasIntake checks that the project NEW has an intake, and not only its feature flag.
-func (s *service) hasIntake(t *testing.T) {
+func (sv *service) hasIntake(t *testing.T) {
 	t.Helper()
-	for _, row := range s.Rows("project") {
+	for _, row := range sv.Rows("project") {
 		if row["identifier"] == "NEW" && row["intake"] == nil {
 			t.Error("the project has no intake")
 		}

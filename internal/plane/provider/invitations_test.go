@@ -94,9 +94,9 @@ func TestAnInvitationWithoutAnAnswerIsNotSentTwice(t *testing.T) {
 }
 
 // invitations returns the invited people with their roles.
-func (s *service) invitations() string {
+func (sv *service) invitations() string {
 	var all []string
-	for _, row := range s.Rows("invitation") {
+	for _, row := range sv.Rows("invitation") {
 		all = append(all, row["email"].(string)+" "+fmt.Sprint(row["role"]))
 	}
 	return strings.Join(all, ", ")

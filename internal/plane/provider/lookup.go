@@ -47,7 +47,7 @@ func sightingOf(step *planner.Step, rows []resource.Row) sighting {
 // ambiguousError is the error of a lookup that found several objects instead of one.
 type ambiguousError struct{ error }
 
-func (a *ambiguousError) Unwrap() error { return a.error }
+func (ae *ambiguousError) Unwrap() error { return ae.error }
 
 // lookUp looks up the objects of creates; it reads one list for a batch. since is the number of objects that batches had created before.
 func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {

@@ -96,11 +96,11 @@ func newServiceOf(t *testing.T, api resource.API, o sandboxtest.Options) *servic
 
 // client connects to a server that is closed when the returned function
 // returns, so that no request is handled later.
-func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
+func (sv *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
 	t.Helper()
-	if s.virtual {
-		config.Transport = direct{s}
-		return s.connect(t, config, "http://127.0.0.1"), func() {}
+	if sv.virtual {
+		config.Transport = direct{sv}
+		return sv.connect(t, config, "http://127.0.0.1"), func() {}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body) // otherwise the server would not notice that the client has gone
@@ -108,15 +108,15 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		if s.replying == nil {
-			s.ServeHTTP(w, req)
+		if sv.replying == nil {
+			sv.ServeHTTP(w, req)
 			return
 		}
 		answer := httptest.NewRecorder()
-		s.ServeHTTP(answer, req)
-		s.reword(w, req, answer)
+		sv.ServeHTTP(answer, req)
+		sv.reword(w, req, answer)
 	}))
-	client := s.connect(t, config, server.URL)
+	client := sv.connect(t, config, server.URL)
 	return client, func() {
 		client.CloseIdle()
 		server.Close()
@@ -124,16 +124,16 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 }
 
 // reword passes an answer on with changed records.
-func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httptest.ResponseRecorder) {
+func (sv *service) reword(w http.ResponseWriter, req *http.Request, answer *httptest.ResponseRecorder) {
 	body := answer.Body.Bytes()
 	var row map[string]any
 	if json.Unmarshal(body, &row) == nil {
-		s.replying(req, row)
+		sv.replying(req, row)
 		results, _ := row["results"].([]any)
 		data, _ := row["data"].([]any) // of API v2
 		for _, e := range append(results, data...) {
 			if inner, ok := e.(map[string]any); ok {
-				s.replying(req, inner)
+				sv.replying(req, inner)
 			}
 		}
 		if changed, err := json.Marshal(row); err == nil {
@@ -146,7 +146,7 @@ func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httpt
 	_, _ = w.Write(body)
 }
 
-func (s *service) connect(t *testing.T, config apiclient.Config, url string) *apiclient.Client {
+func (sv *service) connect(t *testing.T, config apiclient.Config, url string) *apiclient.Client {
 	t.Helper()
 	config.BaseURL, config.Workspace, config.Credential = url, sandbox.Workspace, apiclient.APIKey(sandbox.Key)
 	client, err := apiclient.New(config)
@@ -159,7 +159,7 @@ func (s *service) connect(t *testing.T, config apiclient.Config, url string) *ap
 // direct passes requests to the service without a connection.
 type direct struct{ s *service }
 
-func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+func (dr direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err = req.Context().Err(); err == nil {
@@ -172,7 +172,7 @@ func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	if incoming.RequestURI = req.URL.RequestURI(); incoming.Body == nil {
 		incoming.Body = http.NoBody
 	}
-	d.s.ServeHTTP(w, incoming)
+	dr.s.ServeHTTP(w, incoming)
 	return w.Result(), nil
 }
 
@@ -209,7 +209,7 @@ type applied struct {
 }
 
 // apply acts like the command, from the manifest to the saved state.
-func (s *service) apply(t *testing.T, a applying) applied {
+func (sv *service) apply(t *testing.T, a applying) applied {
 	t.Helper()
 	if a.timeout == 0 {
 		a.timeout = 20 * time.Second
@@ -223,10 +223,10 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.grace == 0 {
 		a.grace = 20 * time.Millisecond
 	}
-	wanted := s.load(t, a.manifest)
-	file := s.open(t)
+	wanted := sv.load(t, a.manifest)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // the next run reads what is on disk
-	reader, gone := s.client(t, apiclient.Config{Retries: -1})
+	reader, gone := sv.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	grace := provider.Grace{Period: a.grace, GivenUp: provider.GivenUpBy(file.LastActivity(), a.timeout, a.grace)}
 	if grace.GivenUp.After(time.Now()) {
@@ -234,19 +234,19 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	}
 	read := func() (*planner.Plan, diag.List, error) {
 		var now time.Time
-		if s.today != nil {
-			now = s.today()
+		if sv.today != nil {
+			now = sv.today()
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
-			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(),
+			Owner: wanted.Owner, FormerOwners: file.Owners(), StateIsComplete: file.Knows(wanted.Owner),
+			Workspace: sandbox.Workspace, API: sv.api, Desired: wanted.Objects, Prior: file.Prior(),
 			Settings: planner.Settings{SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets},
 		}, grace)
 	}
 	plan, findings, err := read()
 	if errors.Is(err, apiclient.ErrForbidden) { // a late delete removed an object that was being read: it is gone in the next plan
-		s.Drain()
+		sv.Drain()
 		plan, findings, err = read()
 	}
 	if err != nil || findings.HasErrors() {
@@ -257,9 +257,9 @@ func (s *service) apply(t *testing.T, a applying) applied {
 			t.Fatal(err)
 		}
 	}
-	client, done := s.client(t, apiclient.Config{Timeout: a.timeout, Retries: a.retries})
+	client, done := sv.client(t, apiclient.Config{Timeout: a.timeout, Retries: a.retries})
 	defer done()
-	before := s.writes()
+	before := sv.writes()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stop := make(chan struct{})
@@ -272,19 +272,19 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		journal = a.dies(file, r)
 	}
 	if a.fault != nil {
-		s.fault = func(req *http.Request) sandboxtest.Fault { return a.fault(req, r) }
+		sv.fault = func(req *http.Request) sandboxtest.Fault { return a.fault(req, r) }
 	}
 	if a.file != nil {
 		a.file()
 	}
 	service := provider.NewService(client, plan, file, grace)
-	service.KeepSecretsOn(s.disk)
+	service.KeepSecretsOn(sv.disk)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	if err := service.Confirm(ctx, &result, journal); err != nil {
 		t.Error(err)
 	}
 	done()
-	s.fault = nil
+	sv.fault = nil
 	if result.Adopted() {
 		file.Own(plan.Owner)
 	}
@@ -293,24 +293,24 @@ func (s *service) apply(t *testing.T, a applying) applied {
 			t.Fatal(err)
 		}
 	}
-	return applied{result, plan, s.writes() - before, service.Fallbacks()}
+	return applied{result, plan, sv.writes() - before, service.Fallbacks()}
 }
 
-func (s *service) load(t *testing.T, text string) *manifest.Manifest {
+func (sv *service) load(t *testing.T, text string) *manifest.Manifest {
 	t.Helper()
-	key := [2]string{s.dir, text}
-	if wanted := s.loaded[key]; wanted != nil {
+	key := [2]string{sv.dir, text}
+	if wanted := sv.loaded[key]; wanted != nil {
 		return wanted
 	}
-	path := filepath.Join(s.dir, "m.yaml")
+	path := filepath.Join(sv.dir, "m.yaml")
 	if !strings.HasPrefix(text, "version:") {
 		text += "\n---\nversion: 1\n" // at the end, so that positions stay the same
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "files"), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Join(sv.dir, "files"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if name := filepath.Join(s.dir, "files", "design.pdf"); s.file != nil || !exists(name) {
-		if err := os.WriteFile(name, append([]byte("%PDF"), s.file...), 0o600); err != nil {
+	if name := filepath.Join(sv.dir, "files", "design.pdf"); sv.file != nil || !exists(name) {
+		if err := os.WriteFile(name, append([]byte("%PDF"), sv.file...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -321,8 +321,8 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}
-	if s.loaded != nil {
-		s.loaded[key] = wanted
+	if sv.loaded != nil {
+		sv.loaded[key] = wanted
 	}
 	return wanted
 }
@@ -332,9 +332,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func (s *service) open(t *testing.T) *state.File {
+func (sv *service) open(t *testing.T) *state.File {
 	t.Helper()
-	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace, Now: s.now})
+	file, err := state.Open(t.Context(), filepath.Join(sv.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace, Now: sv.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,9 +342,9 @@ func (s *service) open(t *testing.T) *state.File {
 }
 
 // writes counts the requests that were neither reads nor redirected.
-func (s *service) writes() int {
+func (sv *service) writes() int {
 	n := 0
-	for _, e := range s.Log() {
+	for _, e := range sv.Log() {
 		if e.Method != http.MethodGet && e.Status != http.StatusMovedPermanently {
 			n++
 		}

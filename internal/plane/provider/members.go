@@ -24,11 +24,11 @@ type member struct {
 }
 
 // name returns the member's name for messages.
-func (m member) name() string {
-	if m.Address != "" {
-		return string(m.Address)
+func (mr member) name() string {
+	if mr.Address != "" {
+		return string(mr.Address)
 	}
-	return m.Text
+	return mr.Text
 }
 
 // memberBatch is a batch of members that is being added to a container.

@@ -156,23 +156,23 @@ func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 }
 
 // wholeAndKnown fails unless each object of mixedUp exists once, and the state has each under its own ID.
-func (s *service) wholeAndKnown(t *testing.T, first applied) {
+func (sv *service) wholeAndKnown(t *testing.T, first applied) {
 	t.Helper()
 	if failed := first.failed(); len(failed) > 0 {
 		t.Errorf("not all was done: %q", failed)
 	}
-	known, made := s.remembered(t)
+	known, made := sv.remembered(t)
 	for _, item := range []string{"a", "b", "c"} {
 		name := "Item " + strings.ToUpper(item)
 		address := resource.Address("work_item/web/" + item)
-		if n := s.named("work_item", name); n != 1 || !strings.HasPrefix(known[address], "work_item "+name) || !made[address] {
+		if n := sv.named("work_item", name); n != 1 || !strings.HasPrefix(known[address], "work_item "+name) || !made[address] {
 			t.Errorf("%s is there %d times, and the state has %q, made %t", name, n, known[address], made[address])
 		}
 	}
-	if s.named("label", "L") != 1 || len(s.Rows("link")) != 3 { // one is seeded
-		t.Errorf("%d labels, %d links", s.named("label", "L"), len(s.Rows("link")))
+	if sv.named("label", "L") != 1 || len(sv.Rows("link")) != 3 { // one is seeded
+		t.Errorf("%d labels, %d links", sv.named("label", "L"), len(sv.Rows("link")))
 	}
-	if end := s.apply(t, applying{manifest: mixedUp}); end.writes != 0 || !end.plan.Empty() {
+	if end := sv.apply(t, applying{manifest: mixedUp}); end.writes != 0 || !end.plan.Empty() {
 		t.Errorf("the next run made %d writes: %q %+v", end.writes, end.failed(), end.plan.StateChanges)
 	}
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // modulesOf returns the sorted names of the modules of an item.
-func (s *service) modulesOf(item string) string {
+func (sv *service) modulesOf(item string) string {
 	names, ids := map[any]any{}, map[any]string{}
-	for _, row := range s.Rows("module") {
+	for _, row := range sv.Rows("module") {
 		names[row["id"]] = row["name"]
 	}
-	for _, row := range s.Rows("work_item") {
+	for _, row := range sv.Rows("work_item") {
 		ids[row["id"]] = fmt.Sprint(row["name"])
 	}
 	var in []string
-	for _, row := range s.Rows("module_issue") {
+	for _, row := range sv.Rows("module_issue") {
 		if ids[row["issue"]] == item {
 			in = append(in, fmt.Sprint(names[row["module"]]))
 		}
@@ -76,11 +76,11 @@ func TestAWorkItemIsInSeveralModules(t *testing.T) {
 }
 
 // into puts an item into a module.
-func (s *service) into(t *testing.T, module, item string) {
+func (sv *service) into(t *testing.T, module, item string) {
 	t.Helper()
-	for _, row := range s.Rows("work_item") {
+	for _, row := range sv.Rows("work_item") {
 		if row["name"] == item {
-			s.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/modules/"+module+"/module-issues/", fmt.Sprintf(`{"issues":[%q]}`, row["id"]))
+			sv.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/modules/"+module+"/module-issues/", fmt.Sprintf(`{"issues":[%q]}`, row["id"]))
 		}
 	}
 }

@@ -16,13 +16,13 @@ import (
 const nested = `pages: [{key: handbook, name: Handbook, pages: [{key: travel, name: Travel, description: By train.}]}, {key: other, name: Other}]`
 
 // pages returns the pages of the workspace with the names of their parents, sorted.
-func (s *service) pages() []string {
+func (sv *service) pages() []string {
 	names := map[any]string{}
-	for _, row := range s.Rows("page") {
+	for _, row := range sv.Rows("page") {
 		names[row["id"]], _ = row["name"].(string)
 	}
 	var list []string
-	for _, row := range s.Rows("page") {
+	for _, row := range sv.Rows("page") {
 		name := names[row["id"]]
 		if up := names[row["parent"]]; up != "" {
 			name = up + " > " + name
@@ -65,18 +65,18 @@ func TestPagesAreNestedMovedAndDeletedByAPIV2(t *testing.T) {
 }
 
 // patchPage changes a page of the workspace, like a person.
-func (s *service) patchPage(t *testing.T, name, body string) {
+func (sv *service) patchPage(t *testing.T, name, body string) {
 	t.Helper()
-	for _, row := range s.Rows("page") {
+	for _, row := range sv.Rows("page") {
 		if row["name"] == name {
-			s.otherUser(t, http.MethodPatch, fmt.Sprintf("/api/v2/workspaces/acme/pages/%v/", row["id"]), body)
+			sv.otherUser(t, http.MethodPatch, fmt.Sprintf("/api/v2/workspaces/acme/pages/%v/", row["id"]), body)
 		}
 	}
 }
 
 // sentTo lists the writes to paths with a part, as method and status.
-func (s *service) sentTo(part string, since int) (sent []string) {
-	for _, e := range s.Log()[since:] {
+func (sv *service) sentTo(part string, since int) (sent []string) {
+	for _, e := range sv.Log()[since:] {
 		if e.Method != http.MethodGet && strings.Contains(e.Path, part) {
 			sent = append(sent, fmt.Sprint(e.Method, " ", e.Status))
 		}

@@ -29,33 +29,33 @@ type pool struct {
 }
 
 // shrink replaces the rows of a kind by smaller ones.
-func (p *pool) shrink(kind *resource.Kind, rows []resource.Row) {
+func (pl *pool) shrink(kind *resource.Kind, rows []resource.Row) {
 	drop := slices.DeleteFunc(slices.Clone(unusedKeys), func(key string) bool {
 		return slices.ContainsFunc(kind.Fields, func(f resource.Field) bool {
 			return slices.Contains(f.Wire[:], key) || f.APIName() == key || f.ShownIn == key || f.Within == key
 		})
 	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keys == nil {
-		p.keys, p.texts = map[string]string{}, map[string]any{}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.keys == nil {
+		pl.keys, pl.texts = map[string]string{}, map[string]any{}
 	}
 	for i, row := range rows {
-		rows[i] = p.small(row, drop)
+		rows[i] = pl.small(row, drop)
 	}
 }
 
 // small returns a row without some keys, with the texts of the pool.
-func (p *pool) small(row resource.Row, drop []string) resource.Row {
+func (pl *pool) small(row resource.Row, drop []string) resource.Row {
 	small := make(resource.Row, max(0, len(row)-len(drop)))
 	for key, v := range row {
 		if slices.Contains(drop, key) {
 			continue
 		}
 		if text, ok := v.(string); ok && key != "id" && len(text) <= maxPooledText {
-			v = pooled(p.texts, text, v)
+			v = pooled(pl.texts, text, v)
 		}
-		small[pooled(p.keys, key, key)] = v
+		small[pooled(pl.keys, key, key)] = v
 	}
 	return small
 }

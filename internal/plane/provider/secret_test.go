@@ -19,9 +19,9 @@ import (
 const hook = `{version: 1, webhooks: [{name: CI, url: "https://ci.example.com/plane", secret_file: keys/deep/ci.key}]}`
 
 // secret returns the contents of the file of hook; there is false if there is no file.
-func (s *service) secret(t *testing.T) (text string, there bool) {
+func (sv *service) secret(t *testing.T) (text string, there bool) {
 	t.Helper()
-	name := filepath.Join(s.dir, "keys", "deep", "ci.key")
+	name := filepath.Join(sv.dir, "keys", "deep", "ci.key")
 	info, err := os.Stat(name)
 	if err != nil {
 		return "", false
@@ -203,8 +203,8 @@ func TestNoNewSecretIsRequestedIfTheFileExists(t *testing.T) {
 }
 
 // secretOfTheService returns the valid secret of the service.
-func (s *service) secretOfTheService() string {
-	for _, row := range s.Rows("webhook") {
+func (sv *service) secretOfTheService() string {
+	for _, row := range sv.Rows("webhook") {
 		text, _ := row["secret"].(string)
 		return text + "\n"
 	}
@@ -258,11 +258,11 @@ type fullDisk struct {
 	left int
 }
 
-func (d *fullDisk) Create(path string) (disk.File, error) {
-	if d.left--; d.left < 0 {
+func (fd *fullDisk) Create(path string) (disk.File, error) {
+	if fd.left--; fd.left < 0 {
 		return nil, &os.PathError{Op: "create", Path: path, Err: syscall.ENOSPC}
 	}
-	return d.OS.Create(path) //nolint:wrapcheck // it stands for the disk
+	return fd.OS.Create(path) //nolint:wrapcheck // it stands for the disk
 }
 
 // TestNoFileHoldsAnInvalidSecret combines the request for a new secret with possible faults.
@@ -333,9 +333,9 @@ func TestNoFileHoldsAnInvalidSecret(t *testing.T) {
 }
 
 // kept returns the contents of the file of hook, if it exists.
-func (s *service) kept(t *testing.T) string {
+func (sv *service) kept(t *testing.T) string {
 	t.Helper()
-	text, _ := s.secret(t)
+	text, _ := sv.secret(t)
 	return text
 }
 

@@ -125,9 +125,9 @@ func (w *write) recordRewrites(step *planner.Step, row resource.Row, applied map
 			continue
 		}
 		if have, known := v.Field.ObservedIn(row); (complete || v.Field.Rich()) && known && !v.Field.Agrees(want, have) {
-			applied[key] = planner.Shown(have)
+			applied[key] = planner.ShownValue(have)
 			if !v.Field.IsCoveredBy(want, have) {
-				applied[key] = planner.LeftOut(have)
+				applied[key] = planner.LeftOutValue(have)
 			}
 		}
 	}

@@ -27,8 +27,8 @@ const header = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " 
 const oneItem = header + "      - {key: a, name: Item A}\n"
 
 // named counts the rows of a kind with a name.
-func (s *service) named(kind, name string) int {
-	return len(slices.DeleteFunc(s.Rows(kind), func(r map[string]any) bool { return r["name"] != name }))
+func (sv *service) named(kind, name string) int {
+	return len(slices.DeleteFunc(sv.Rows(kind), func(r map[string]any) bool { return r["name"] != name }))
 }
 
 // itemA returns the result of the step of the item.
@@ -165,10 +165,10 @@ func TestACreateThatNoLookupCanFindIsNeverSentAgain(t *testing.T) {
 }
 
 // replay sends a request again, whose body was read, like another client.
-func (s *service) replay(req *http.Request, body []byte) {
+func (sv *service) replay(req *http.Request, body []byte) {
 	again := req.Clone(req.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))
-	s.ServeHTTP(httptest.NewRecorder(), again)
+	sv.ServeHTTP(httptest.NewRecorder(), again)
 }
 
 func TestAnItemWithTheSameExternalIDIsAdopted(t *testing.T) {

@@ -137,40 +137,40 @@ func faultsOfWrites() map[string]writeFault {
 }
 
 // at counts the writes of a run, and returns the fault of the n-th.
-func (w writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
+func (wf writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
 	var mu sync.Mutex
 	return func(req *http.Request, now run) sandboxtest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
-		if req.Method == http.MethodGet || w.undetectable(w.api, req.URL.Path) { // their order is not fixed
+		if req.Method == http.MethodGet || wf.undetectable(wf.api, req.URL.Path) { // their order is not fixed
 			return sandboxtest.Fault{}
 		}
-		if *count++; *count != n || w.moment != never {
+		if *count++; *count != n || wf.moment != never {
 			return sandboxtest.Fault{}
 		}
-		if w.killed {
+		if wf.killed {
 			defer now.kill()
 		}
-		if w.stopped {
+		if wf.stopped {
 			defer now.stop()
 		}
-		return w.fault
+		return wf.fault
 	}
 }
 
 // run makes a run with a fault at its n-th write.
-func (w writeFault) run(n, workers, retries int) applying {
+func (wf writeFault) run(n, workers, retries int) applying {
 	count := 0
-	a := applying{workers: workers, retries: retries, fault: w.at(n, &count), killed: w.killed || w.moment != never}
-	if w.moment != never {
+	a := applying{workers: workers, retries: retries, fault: wf.at(n, &count), killed: wf.killed || wf.moment != never}
+	if wf.moment != never {
 		a.dies = func(j executor.Journal, r run) executor.Journal {
-			return &mortal{Journal: j, run: r, n: n, moment: w.moment}
+			return &mortal{Journal: j, run: r, n: n, moment: wf.moment}
 		}
 	}
-	if w.short {
+	if wf.short {
 		a.timeout = time.Second
-		if w.fault.Late > 0 {
-			a.timeout = w.fault.Late / 2
+		if wf.fault.Late > 0 {
+			a.timeout = wf.fault.Late / 2
 		}
 	}
 	return a

@@ -32,13 +32,13 @@ import (
 // tested in package apiclient; lost answers are tested beside this file.
 
 // otherUser makes a request like another program, and returns the record in the answer.
-func (s *service) otherUser(t *testing.T, method, path, body string) map[string]any {
+func (sv *service) otherUser(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
-	return s.as(t, sandbox.Key, method, path, body)
+	return sv.as(t, sandbox.Key, method, path, body)
 }
 
 // as sends a request with the key of a user, by API v1 unless the path is whole.
-func (s *service) as(t *testing.T, key, method, path, body string) map[string]any {
+func (sv *service) as(t *testing.T, key, method, path, body string) map[string]any {
 	t.Helper()
 	if !strings.HasPrefix(path, "/") {
 		path = "/api/v1/workspaces/acme/" + path
@@ -47,7 +47,7 @@ func (s *service) as(t *testing.T, key, method, path, body string) map[string]an
 	req.Header.Set("X-Api-Key", key)
 	req.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
-	s.ServeHTTP(answer, req)
+	sv.ServeHTTP(answer, req)
 	var row map[string]any
 	_ = json.Unmarshal(answer.Body.Bytes(), &row) // a list, or nothing
 	return row
@@ -60,24 +60,24 @@ type spy struct {
 	sent  []map[string]any // bodies of writes
 }
 
-func (s *spy) look(req *http.Request, _ run) sandboxtest.Fault {
+func (sp *spy) look(req *http.Request, _ run) sandboxtest.Fault {
 	body, _ := io.ReadAll(req.Body)
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paths = append(s.paths, req.Method+" "+req.URL.RequestURI())
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.paths = append(sp.paths, req.Method+" "+req.URL.RequestURI())
 	if req.Method != http.MethodGet {
 		var sent map[string]any
 		_ = json.Unmarshal(body, &sent)
-		s.sent = append(s.sent, sent)
+		sp.sent = append(sp.sent, sent)
 	}
 	return sandboxtest.Fault{}
 }
 
 // keys returns the names in all bodies.
-func (s *spy) keys() []string {
+func (sp *spy) keys() []string {
 	names := map[string]bool{}
-	for _, body := range s.sent {
+	for _, body := range sp.sent {
 		for name := range body {
 			names[name] = true
 		}
@@ -86,9 +86,9 @@ func (s *spy) keys() []string {
 }
 
 // unchangedBy applies a manifest once more, which must change nothing.
-func (s *service) unchangedBy(t *testing.T, manifest string) {
+func (sv *service) unchangedBy(t *testing.T, manifest string) {
 	t.Helper()
-	if r := s.apply(t, applying{manifest: manifest}); r.writes != 0 || len(r.failed()) > 0 || len(r.reasons()) > 0 {
+	if r := sv.apply(t, applying{manifest: manifest}); r.writes != 0 || len(r.failed()) > 0 || len(r.reasons()) > 0 {
 		t.Errorf("once more: %d writes, %q, %q", r.writes, r.failed(), r.reasons())
 	}
 }
@@ -536,14 +536,14 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 }
 
 // findings returns the findings of a plan.
-func (s *service) findings(t *testing.T, text string) diag.List {
+func (sv *service) findings(t *testing.T, text string) diag.List {
 	t.Helper()
-	client, done := s.client(t, apiclient.Config{Retries: -1})
+	client, done := sv.client(t, apiclient.Config{Retries: -1})
 	defer done()
-	file := s.open(t)
+	file := sv.open(t)
 	defer func() { _ = file.Close() }() // nothing was written
 	plan, findings, err := provider.Plan(t.Context(), client, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: s.load(t, text).Objects, Prior: file.Prior(),
+		Workspace: sandbox.Workspace, API: sv.api, Desired: sv.load(t, text).Objects, Prior: file.Prior(),
 	}, provider.Grace{})
 	if err != nil {
 		t.Fatal(err)

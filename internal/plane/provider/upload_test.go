@@ -22,9 +22,9 @@ import (
 const attaching = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: old, identifier: WEB-1, attachments: [{key: design, file: files/design.pdf}]}]}]}`
 
 // attachments returns the visible files, with the digest of their contents in the store.
-func (s *service) attachments() []string {
+func (sv *service) attachments() []string {
 	var list []string
-	for _, r := range s.Rows("attachment") {
+	for _, r := range sv.Rows("attachment") {
 		if r["is_uploaded"] == true {
 			attributes, _ := r["attributes"].(map[string]any)
 			content, _ := base64.StdEncoding.DecodeString(fmt.Sprint(r["content"]))

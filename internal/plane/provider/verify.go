@@ -95,7 +95,7 @@ func disagreement(v *resource.Value, have, want string, resolve resource.IDResol
 func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string) bool {
 	known := s.plan.Known[step.Address].Values
 	applied, ok := known[f.Name]
-	return have == "" && !ok || ok && resource.IsDigest(applied, have) || known[planner.ShownKey(f.Name)] == planner.LeftOut(have)
+	return have == "" && !ok || ok && resource.IsDigest(applied, have) || known[planner.ShownKey(f.Name)] == planner.LeftOutValue(have)
 }
 
 // unsentFields warns once about each field that was left out because its target does not exist. This happens if the service does not

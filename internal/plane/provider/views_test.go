@@ -15,14 +15,14 @@ const bugsInProgress = `{version: 1, projects: [{key: web, identifier: WEB, view
   filters: {state: [In Progress, Todo], priority: [urgent, high], assignees: [ada@example.com], labels: [bug]}, display: {group_by: state}}]}]}`
 
 // filtersOfView returns the filters of the view on the service.
-func (s *service) filtersOfView() map[string]any {
-	filters, _ := s.Rows("project_view")[0]["filters"].(map[string]any)
+func (sv *service) filtersOfView() map[string]any {
+	filters, _ := sv.Rows("project_view")[0]["filters"].(map[string]any)
 	return filters
 }
 
 // viewPath is the path for changing the view.
-func (s *service) viewPath() string {
-	return "/api/v2/workspaces/acme/projects/" + sandboxtest.ProjectWeb + "/views/" + s.Rows("project_view")[0]["id"].(string) + "/" //nolint:forcetypeassert // it is a text
+func (sv *service) viewPath() string {
+	return "/api/v2/workspaces/acme/projects/" + sandboxtest.ProjectWeb + "/views/" + sv.Rows("project_view")[0]["id"].(string) + "/" //nolint:forcetypeassert // it is a text
 }
 
 // TestFiltersOfAViewAreNamesAndTheirOrderIsNotAChange also checks that unknown filters are kept.

@@ -18,13 +18,13 @@ const workflow = `workflows: [{name: Review, states: [{state: Todo, is_default: 
 const review = `{version: 1, projects: [{key: web, identifier: WEB, ` + workflow + `}]}`
 
 // reviewed fails unless the service has the workflow once, as in the manifest.
-func (s *service) reviewed(t *testing.T, a applied) {
+func (sv *service) reviewed(t *testing.T, a applied) {
 	t.Helper()
-	states, transitions := len(s.Rows("workflow_state")), len(s.Rows("workflow_transition"))
+	states, transitions := len(sv.Rows("workflow_state")), len(sv.Rows("workflow_transition"))
 	if len(a.failed())+len(a.reasons()) > 0 || states != 2 || transitions != 3 {
 		t.Errorf("%v %v: %d states, %d transitions", a.failed(), a.reasons(), states, transitions)
 	}
-	if again := s.apply(t, applying{manifest: review}); !again.plan.Empty() || again.writes > 0 {
+	if again := sv.apply(t, applying{manifest: review}); !again.plan.Empty() || again.writes > 0 {
 		t.Errorf("not as the manifest has it: %+v", again.plan.Summary)
 	}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // days returns the stored dates of cycles: moments, which do not change with the time zone of the project.
-func (s *service) days() []string {
+func (sv *service) days() []string {
 	var all []string
-	for _, row := range s.Rows("cycle") {
+	for _, row := range sv.Rows("cycle") {
 		if row["project"] != sandboxtest.ProjectWeb {
 			all = append(all, fmt.Sprint(row["name"], " ", row["start_date"], " ", row["end_date"]))
 		}

@@ -74,18 +74,18 @@ type Marks struct {
 }
 
 // ID returns the external ID of the object at an address.
-func (m Marks) ID(a Address) string { return ExternalID(m.Workspace, a) }
+func (mk Marks) ID(a Address) string { return ExternalID(mk.Workspace, a) }
 
 // On reports whether a row has the owner's mark for an address.
-func (m Marks) On(r Row, a Address) bool { return m.Has(r, m.ID(a)) }
+func (mk Marks) On(r Row, a Address) bool { return mk.Has(r, mk.ID(a)) }
 
 // Has reports whether a row has the owner's mark with this external ID.
-func (m Marks) Has(r Row, id string) bool {
+func (mk Marks) Has(r Row, id string) bool {
 	owner, marked := r.Owner()
-	return marked && owner == m.Owner && r.Text("external_id") == id
+	return marked && owner == mk.Owner && r.Text("external_id") == id
 }
 
 // Fields returns the mark of an address as the fields of a body or a query.
-func (m Marks) Fields(a Address) [][2]string {
-	return [][2]string{{"external_source", m.Owner.Source()}, {"external_id", m.ID(a)}}
+func (mk Marks) Fields(a Address) [][2]string {
+	return [][2]string{{"external_source", mk.Owner.Source()}, {"external_id", mk.ID(a)}}
 }

@@ -185,21 +185,21 @@ const (
 )
 
 // Wide reports whether more than the documented operations may be used.
-func (api API) Wide() bool { return api != Documented }
+func (ap API) Wide() bool { return ap != Documented }
 
 // Offers reports whether the operation may be used.
-func (api API) Offers(o *Operation) bool {
-	return api == V2 || o.Documented() || api == V1 && !o.V2()
+func (ap API) Offers(o *Operation) bool {
+	return ap == V2 || o.Documented() || ap == V1 && !o.V2()
 }
 
 // Sendable reports whether the field may be sent in a body.
-func (api API) Sendable(f *Field) bool {
-	return f.APIName() != "" && !f.ArchiveFlag && (api.Wide() && (!f.OnlyV2() || api == V2) || f.Documented)
+func (ap API) Sendable(f *Field) bool {
+	return f.APIName() != "" && !f.ArchiveFlag && (ap.Wide() && (!f.OnlyV2() || ap == V2) || f.Documented)
 }
 
 // String returns the word of the --api flag.
-func (api API) String() string {
-	switch api {
+func (ap API) String() string {
+	switch ap {
 	case V2:
 		return "v2"
 	case V1:
@@ -212,8 +212,8 @@ func (api API) String() string {
 }
 
 // Noun returns the name of the API for messages.
-func (api API) Noun() string {
-	switch api {
+func (ap API) Noun() string {
+	switch ap {
 	case V2:
 		return "the API"
 	case V1:

@@ -42,9 +42,9 @@ type server struct {
 	cut    int // so many writes from now, the answer is lost
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (sr *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sr.mu.Lock()
+	defer sr.mu.Unlock()
 	if name, secret, _ := r.BasicAuth(); name != user || secret != password {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -57,36 +57,36 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &sent)
 	switch locking := strings.HasSuffix(r.URL.Path, "/lock"); {
 	case r.Method == "LOCK", locking && r.Method == http.MethodPost:
-		if s.held != "" {
+		if sr.held != "" {
 			w.WriteHeader(http.StatusLocked)
-			_, _ = w.Write(s.info)
+			_, _ = w.Write(sr.info)
 			return
 		}
-		s.held, s.info = sent.ID, body
+		sr.held, sr.info = sent.ID, body
 	case r.Method == "UNLOCK", locking && r.Method == http.MethodDelete:
-		if s.held != sent.ID {
+		if sr.held != sent.ID {
 			w.WriteHeader(http.StatusConflict)
 			return
 		}
-		s.held = ""
+		sr.held = ""
 	case r.Method == http.MethodGet:
-		if s.text == nil {
+		if sr.text == nil {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		_, _ = w.Write(s.text)
+		_, _ = w.Write(sr.text)
 	case r.Method == http.MethodPost:
-		if s.held != "" && r.URL.Query().Get("ID") != s.held {
+		if sr.held != "" && r.URL.Query().Get("ID") != sr.held {
 			w.WriteHeader(http.StatusConflict)
 			return
 		}
-		if sent.Serial <= s.serial {
+		if sent.Serial <= sr.serial {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
 		}
-		s.text, s.serial = body, sent.Serial
-		s.writes++
-		if s.cut--; s.cut == 0 {
+		sr.text, sr.serial = body, sent.Serial
+		sr.writes++
+		if sr.cut--; sr.cut == 0 {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	default:

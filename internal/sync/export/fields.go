@@ -49,7 +49,7 @@ func (c *composer) encodeFields(t *object) manifest.Map {
 		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.V1) {
 			values[w.field.Name] = resource.Digest(w.canonical)
 			if w.shown != "" {
-				values[planner.ShownKey(w.field.Name)] = planner.Shown(w.shown)
+				values[planner.ShownKey(w.field.Name)] = planner.ShownValue(w.shown)
 			}
 		}
 		object = addField(object, w)

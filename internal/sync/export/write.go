@@ -56,12 +56,12 @@ type StaleError struct {
 }
 
 // Error names the first few files.
-func (s *StaleError) Error() string {
-	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", s.Dir, diag.First(s.Files, fewNames))
+func (se *StaleError) Error() string {
+	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", se.Dir, diag.First(se.Files, fewNames))
 }
 
 // Hint returns the next step.
-func (s *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
+func (se *StaleError) Hint() string { return "delete them or name another folder; nothing was written" }
 
 // Current returns an error if a folder holds manifests of a former export other than the named ones, which are replaced.
 func Current(dir string, names ...string) error {
@@ -130,16 +130,16 @@ func Write(dir string, files []File) error {
 	return nil
 }
 
-func (f File) write(root *os.Root) error {
-	if f.From == "" {
-		return disk.ReplaceIn(root, f.Name, bytes.NewReader(f.Data))
+func (fl File) write(root *os.Root) error {
+	if fl.From == "" {
+		return disk.ReplaceIn(root, fl.Name, bytes.NewReader(fl.Data))
 	}
-	in, err := os.Open(f.From)
+	in, err := os.Open(fl.From)
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	return disk.ReplaceIn(root, f.Name, in)
+	return disk.ReplaceIn(root, fl.Name, in)
 }
 
 // fileNames gives each file a different name.

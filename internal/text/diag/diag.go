@@ -186,9 +186,9 @@ func (l List) Err() error {
 type ListError struct{ List List }
 
 // Error returns the findings, one in each line.
-func (e ListError) Error() string {
-	lines := make([]string, len(e.List))
-	for i, d := range e.List {
+func (le ListError) Error() string {
+	lines := make([]string, len(le.List))
+	for i, d := range le.List {
 		lines[i] = d.String()
 	}
 	return strings.Join(lines, "\n")

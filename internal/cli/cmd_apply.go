@@ -55,6 +55,7 @@ flags of plan beside PLAN, it has to be a plan of exactly these.
 				Name: "max-deletes", Usage: "allow up to `N` deletions",
 				DefaultText: "50, or a quarter of the objects planform created",
 			}, 0),
+			maxNoticesFlag(),
 			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
 			lockTimeoutFlag(),
 		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
@@ -199,11 +200,11 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 
 // confirm asks whether to go ahead if there is a terminal and the plan has changes.
 func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
-	o.deleting.reviewed = o.saved != nil
-	if err := o.deleting.check(p, plan); err != nil {
+	o.limits.reviewed = o.saved != nil
+	if err := o.limits.check(p, plan); err != nil {
 		return false, err
 	}
-	if o.deleting.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
+	if o.limits.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
 		return true, nil
 	}
 	question := fmt.Sprintf("Make these changes in %s?", d.Where())

@@ -1,0 +1,281 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/planner"
+)
+
+// mailRoom stands between planform and a sandbox. It counts notices request by request, as version 1.4.1 was seen to make them.
+type mailRoom struct {
+	s       *service
+	pass    http.Handler
+	version string
+
+	mu       sync.Mutex
+	follows  map[string]map[string]bool // people by item
+	notices  map[string]int             // by person
+	mails    map[string]bool            // person and item
+	versions int                        // requests for the version
+	t        *testing.T
+}
+
+func newMailRoom(t *testing.T, s *service, version string) *mailRoom {
+	t.Helper()
+	to, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mailRoom{s: s, pass: httputil.NewSingleHostReverseProxy(to), version: version, follows: map[string]map[string]bool{}, t: t}
+	m.begin()
+	return m
+}
+
+func (m *mailRoom) begin() { m.notices, m.mails, m.versions = map[string]int{}, map[string]bool{}, 0 }
+
+var (
+	itemPath    = regexp.MustCompile(`/work-items/(?:([0-9a-f-]{36})/(?:(relations|attachments)/(?:([0-9a-f-]{36})/)?)?)?$`)
+	mentionedIn = regexp.MustCompile(`entity_identifier="([0-9a-f-]{36})"`)
+)
+
+// setOf returns the texts of a list, or the people whom a text mentions.
+func setOf(value any) map[string]bool {
+	set := map[string]bool{}
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			set[fmt.Sprint(v)] = true
+		}
+	case string:
+		for _, found := range mentionedIn.FindAllStringSubmatch(value, -1) {
+			set[found[1]] = true
+		}
+	}
+	return set
+}
+
+func minus(a, b map[string]bool) map[string]bool {
+	rest := maps.Clone(a)
+	maps.DeleteFunc(rest, func(v string, _ bool) bool { return b[v] })
+	return rest
+}
+
+func (m *mailRoom) tell(people map[string]bool, item string, n int) {
+	for id := range people {
+		name := m.person("id", id, "display_name")
+		if n == 0 || name == m.person("email", "ada@example.com", "display_name") {
+			continue
+		}
+		m.notices[name] += n
+		m.mails[name+" "+item] = true
+	}
+}
+
+func (m *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.URL.Path == "/api/instances/" {
+		if r.Header.Get("X-Api-Key") != "" {
+			m.t.Error("the credential is sent for the version")
+		}
+		m.versions++
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"instance":{"edition":"PLANE_COMMUNITY","current_version":"`+m.version+`"}}`)
+		return
+	}
+	at := itemPath.FindStringSubmatch(r.URL.Path)
+	if at == nil || r.Method == http.MethodGet {
+		m.pass.ServeHTTP(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	var sent map[string]any
+	_ = json.Unmarshal(body, &sent) // an upload has none
+	row := func() (row map[string]any) {
+		m.read(r.URL.Path, &row)
+		return row
+	}
+	item, list, one := at[1], at[2], at[3]
+	changes := item != "" && list == "" && r.Method == http.MethodPatch
+	var before map[string]any
+	if changes {
+		before = row()
+	}
+	answer := httptest.NewRecorder()
+	m.pass.ServeHTTP(answer, r)
+	switch followers := m.follows[item]; {
+	case answer.Code > 299:
+	case item == "":
+		var created map[string]any
+		if err := json.Unmarshal(answer.Body.Bytes(), &created); err != nil {
+			m.t.Error(err)
+		}
+		m.follows[fmt.Sprint(created["id"])] = minus(setOf(created["description_html"]), setOf(created["assignees"]))
+	case list == "relations":
+		m.tell(followers, item, len(setOf(sent["issues"])))
+	case list == "attachments" && one != "":
+		m.tell(followers, item, 1)
+	case changes:
+		m.changed(item, before, row())
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// changed counts the notices of a change of an item.
+func (m *mailRoom) changed(item string, before, after map[string]any) {
+	n := 0
+	for _, field := range []string{"name", "parent", "priority", "state", "start_date", "target_date", "archived_at"} {
+		if before[field] != after[field] {
+			n++
+		}
+	}
+	for _, list := range []string{"labels", "assignees"} {
+		had, has := setOf(before[list]), setOf(after[list])
+		n += len(minus(had, has)) + len(minus(has, had))
+	}
+	maps.Copy(m.follows[item], minus(setOf(after["assignees"]), setOf(before["assignees"])))
+	mentioned := minus(setOf(after["description_html"]), setOf(before["description_html"]))
+	m.tell(minus(m.follows[item], mentioned), item, n)
+	m.tell(mentioned, item, n+1)
+	maps.Copy(m.follows[item], minus(mentioned, setOf(after["assignees"])))
+}
+
+// read returns the answer to a read.
+func (m *mailRoom) read(path string, into any) {
+	m.t.Helper()
+	req, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.s.url+path, http.NoBody)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", sandbox.Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// person returns a field of the person who has a text in another field.
+func (m *mailRoom) person(by, text, field string) string {
+	m.t.Helper()
+	var people []map[string]any
+	m.read("/api/v1/workspaces/harbor/members/", &people)
+	for _, p := range people {
+		if p[by] == text {
+			return fmt.Sprint(p[field])
+		}
+	}
+	m.t.Errorf("nobody has the %s %s", by, text)
+	return ""
+}
+
+// predicted returns the notices of a plan in JSON.
+func predicted(t *testing.T, r ran) *planner.Notices {
+	t.Helper()
+	var plan struct{ Summary planner.Summary }
+	if err := json.Unmarshal([]byte(r.out), &plan); err != nil {
+		t.Fatalf("%v\n%s%s", err, r.out, r.err)
+	}
+	return plan.Summary.Notices
+}
+
+// counted returns the notices that were counted, in the form of a plan.
+func (m *mailRoom) counted(items int) *planner.Notices {
+	if len(m.notices) == 0 && items == 0 {
+		return nil
+	}
+	all := &planner.Notices{People: len(m.notices), Mails: len(m.mails), AtLeast: true, Items: items, Known: []planner.Told{}}
+	for name, n := range m.notices {
+		all.Notices += n
+		all.Known = append(all.Known, planner.Told{Name: name, Notices: n})
+	}
+	slices.SortFunc(all.Known, func(a, b planner.Told) int { return 2*(b.Notices-a.Notices) + strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func TestAPlanCountsTheNoticesThatItsRequestsMake(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community, Workspace: "harbor"})
+	m := newMailRoom(t, s, "1.4.1")
+	proxy := httptest.NewServer(m)
+	t.Cleanup(proxy.Close)
+	mention := func(name string) string {
+		return `<p>See <mention-component entity_name="user_mention" entity_identifier="` + m.person("email", name+"@example.com", "id") + `"></mention-component></p>`
+	}
+	seed := `version: 1
+workspace: harbor
+projects:
+  - identifier: PORT
+    name: Port
+    members: [bob@example.com, eve@example.com]
+    labels: [{name: red}, {name: blue}]
+    cycles: [{key: sprint, name: Sprint}]
+    modules: [{key: crane, name: Crane}]
+    work_items:
+`
+	before, after := seed, seed
+	for i := range 12 {
+		before += fmt.Sprintf("      - {key: i%d, name: Item %d, priority: low, labels: [red], assignees: [bob@example.com], cycle: sprint, module: crane, description_html: '%s'}\n",
+			i, i, mention([]string{"eve", "bob"}[i%2]))
+		item := fmt.Sprintf("      - {key: i%d, name: Item %d, priority: high, labels: [blue], assignees: [eve@example.com], module: crane, description_html: '%s'",
+			i, i, mention([]string{"eve", "bob", "eve"}[i%3]))
+		switch {
+		case i < 3:
+			item += ", state: In Progress, target_date: 2026-12-24"
+		case i < 6:
+			item += fmt.Sprintf(", relations: {blocked_by: [i%d], relates_to: [i%d, i%d]}", i+1, i+4, i+5)
+		case i < 9:
+			item += ", attachments: [{key: f, file: f.txt}], comments: [{key: c, text: Done}], links: [{url: https://example.com/}]"
+		}
+		after += item + "}\n"
+	}
+	s.write(t, "f.txt", "a file")
+	file := s.write(t, "port.yaml", before)
+	through := func(args ...string) ran {
+		t.Helper()
+		r := runAt(proxy.URL, sandbox.Key, append(args, "-f", file)...)
+		if r.code != 0 {
+			t.Fatalf("planform %s: exit %d\n%s%s", strings.Join(args, " "), r.code, r.out, r.err)
+		}
+		return r
+	}
+	compare := func(what string, items int, plan []string, apply ...string) {
+		t.Helper()
+		m.begin()
+		want := predicted(t, through(append(plan, "--output", "json")...))
+		if m.versions > 1 || items == 0 && m.versions > 0 {
+			t.Errorf("%s: %d requests for the version", what, m.versions)
+		}
+		m.begin()
+		through(apply...)
+		if diff := cmp.Diff(want, m.counted(items)); diff != "" {
+			t.Errorf("%s (-predicted +counted):\n%s", what, diff)
+		}
+	}
+	compare("seed", 0, []string{"plan"}, "apply")
+	s.write(t, "port.yaml", after)
+	compare("change", 12, []string{"plan"}, "apply")
+	compare("undo", 12, []string{"undo", "last", "--dry-run"}, "undo", "last", "--yes", "--allow-unsupported")
+}

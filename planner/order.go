@@ -28,11 +28,11 @@ func (og *ordering) order(pruning *pruning) bool {
 	about := og.stepsByObject()
 	og.orderClosing(about)
 	og.orderSwitches()
-	og.orderArchives()
+	archived := og.orderArchives()
 	if og.in.API == resource.V2 {
 		og.steps.awaitContainers()
 	}
-	list := og.steps.all()
+	list := slices.DeleteFunc(og.steps.all(), func(s *Step) bool { return archived[s] })
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
 	if !og.link(list) {
 		return false
@@ -336,13 +336,21 @@ func (og *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 }
 
 // orderArchives makes an archiving wait for all other steps that involve its object, because an archived object takes no changes.
-// It makes these steps wait for a restoring.
-func (og *ordering) orderArchives() {
-	about := og.stepsAroundArchived()
+// It makes these steps wait for a restoring. If the only other step is the create, and archiving sets a field, the create sends that field
+// and replaces the archiving. The replaced steps are returned. An archived object with contents would lose those that an interrupted run
+// did not create.
+func (og *ordering) orderArchives() map[*Step]bool {
+	about, replaced := og.stepsAroundArchived(), map[*Step]bool{}
 	for _, archiving := range og.changes.archiveSteps {
-		for _, s := range about[archiving.Object] {
+		steps := slices.DeleteFunc(about[archiving.Object], func(s *Step) bool { return s == archiving })
+		if op := archiving.Operation; op.Verb == resource.Archive && len(op.Body) > 0 && len(steps) == 1 && steps[0].Action == Create &&
+			steps[0].Object == archiving.Object && steps[0].Members == nil {
+			steps[0].Write.Values = append(steps[0].Write.Values, archiving.Values()...)
+			replaced[archiving] = true
+			continue
+		}
+		for _, s := range steps {
 			switch {
-			case s == archiving:
 			case archiving.Operation.Verb == resource.Archive:
 				archiving.require(s)
 			default:
@@ -350,6 +358,7 @@ func (og *ordering) orderArchives() {
 			}
 		}
 	}
+	return replaced
 }
 
 // sequence numbers the creates of one kind in one parent, so that they run one after the other: the service numbers or sorts objects as

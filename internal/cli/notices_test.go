@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,9 +25,11 @@ import (
 
 // mailRoom stands between planform and a sandbox. It counts notices request by request, as version 1.4.1 was seen to make them.
 type mailRoom struct {
-	s       *service
-	pass    http.Handler
-	version string
+	s        *service
+	pass     http.Handler
+	instance string // answer to the request for the version
+	status   int    // of that answer
+	lite     int    // status of the list of members that version 1.4 added
 
 	mu       sync.Mutex
 	follows  map[string]map[string]bool // people by item
@@ -36,15 +39,28 @@ type mailRoom struct {
 	t        *testing.T
 }
 
-func newMailRoom(t *testing.T, s *service, version string) *mailRoom {
+// newMailRoom returns a mail room in front of a new sandbox, and a function that runs planform through it.
+func newMailRoom(t *testing.T) (*mailRoom, func(args ...string) ran) {
 	t.Helper()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community, Workspace: "harbor"})
 	to, err := url.Parse(s.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mailRoom{s: s, pass: httputil.NewSingleHostReverseProxy(to), version: version, follows: map[string]map[string]bool{}, t: t}
+	m := &mailRoom{
+		s: s, pass: httputil.NewSingleHostReverseProxy(to), follows: map[string]map[string]bool{}, t: t, status: http.StatusOK, instance: instance("1.4.1"),
+	}
 	m.begin()
-	return m
+	proxy := httptest.NewServer(m)
+	t.Cleanup(proxy.Close)
+	return m, func(args ...string) ran {
+		return runAt(proxy.URL, sandbox.Key, append(args, "-f", filepath.Join(s.dir, "port.yaml"))...)
+	}
+}
+
+// instance returns what the community edition says of itself.
+func instance(version string) string {
+	return `{"instance":{"edition":"PLANE_COMMUNITY","current_version":"` + version + `"}}`
 }
 
 func (m *mailRoom) begin() { m.notices, m.mails, m.versions = map[string]int{}, map[string]bool{}, 0 }
@@ -96,7 +112,13 @@ func (m *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		m.versions++
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"instance":{"edition":"PLANE_COMMUNITY","current_version":"`+m.version+`"}}`)
+		w.WriteHeader(m.status)
+		_, _ = io.WriteString(w, m.instance)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/members-lite/") {
+		m.versions++
+		w.WriteHeader(m.lite)
 		return
 	}
 	at := itemPath.FindStringSubmatch(r.URL.Path)
@@ -162,11 +184,18 @@ func (m *mailRoom) changed(item string, before, after map[string]any) {
 // read returns the answer to a read.
 func (m *mailRoom) read(path string, into any) {
 	m.t.Helper()
-	req, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.s.url+path, http.NoBody)
+	m.ask(http.MethodGet, sandbox.Key, path, "", into)
+}
+
+// ask makes a request that the mail room does not see.
+func (m *mailRoom) ask(method, key, path, body string, into any) {
+	m.t.Helper()
+	req, err := http.NewRequestWithContext(m.t.Context(), method, m.s.url+path, strings.NewReader(body))
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	req.Header.Set("X-Api-Key", sandbox.Key)
+	req.Header.Set("X-Api-Key", key)
+	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		m.t.Fatal(err)
@@ -217,10 +246,7 @@ func (m *mailRoom) counted(items int) *planner.Notices {
 
 func TestAPlanCountsTheNoticesThatItsRequestsMake(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandboxtest.Options{Edition: sandbox.Community, Workspace: "harbor"})
-	m := newMailRoom(t, s, "1.4.1")
-	proxy := httptest.NewServer(m)
-	t.Cleanup(proxy.Close)
+	m, run := newMailRoom(t)
 	mention := func(name string) string {
 		return `<p>See <mention-component entity_name="user_mention" entity_identifier="` + m.person("email", name+"@example.com", "id") + `"></mention-component></p>`
 	}
@@ -251,11 +277,11 @@ projects:
 		}
 		after += item + "}\n"
 	}
-	s.write(t, "f.txt", "a file")
-	file := s.write(t, "port.yaml", before)
+	m.s.write(t, "f.txt", "a file")
+	m.s.write(t, "port.yaml", before)
 	through := func(args ...string) ran {
 		t.Helper()
-		r := runAt(proxy.URL, sandbox.Key, append(args, "-f", file)...)
+		r := run(args...)
 		if r.code != 0 {
 			t.Fatalf("planform %s: exit %d\n%s%s", strings.Join(args, " "), r.code, r.out, r.err)
 		}
@@ -275,7 +301,125 @@ projects:
 		}
 	}
 	compare("seed", 0, []string{"plan"}, "apply")
-	s.write(t, "port.yaml", after)
+	m.s.write(t, "port.yaml", after)
 	compare("change", 12, []string{"plan"}, "apply")
 	compare("undo", 12, []string{"undo", "last", "--dry-run"}, "undo", "last", "--yes", "--allow-unsupported")
+}
+
+// harbor returns a manifest with two items; the second has further fields.
+func harbor(item string) string {
+	return "version: 1\nworkspace: harbor\nprojects:\n  - identifier: PORT\n    name: Port\n    members: [bob@example.com, eve@example.com]\n    work_items:\n" +
+		"      - {key: quay, name: Quay}\n      - {key: crane, name: Crane" + item + "}\n"
+}
+
+func TestAPlanSaysWhomItTells(t *testing.T) {
+	t.Parallel()
+	m, run := newMailRoom(t)
+	m.s.write(t, "port.yaml", harbor(", priority: low"))
+	const sentence = "Tells at least 2 people (4 notices, up to 2 mails): bob 2, eve 2; and whoever else follows this work item. Comments, links, cycles and new items tell nobody."
+	if r := run("apply"); r.code != 0 || strings.Contains(r.out, "\nTells") {
+		t.Fatalf("%d\n%s%s", r.code, r.out, r.err)
+	}
+	m.s.write(t, "port.yaml", harbor(", priority: low, assignees: [bob@example.com, eve@example.com]"))
+	for format, want := range map[string]string{
+		"text": "\n" + sentence + "\n", "markdown": "\n\n" + sentence + "\n", "html": "\n<p>" + sentence + "</p>\n",
+		"json": `"notices":{"people":2,"notices":4,"mails":2,"at_least":true,"items":1,"known":[{"name":"bob","notices":2},{"name":"eve","notices":2}]}`,
+	} {
+		if r := run("plan", "--output", format); !strings.Contains(r.out, want) {
+			t.Errorf("%s: no %q in\n%s", format, want, r.out)
+		}
+	}
+	saved := filepath.Join(m.s.dir, "plan.json")
+	run("plan", "--out", saved)
+	before := len(m.s.written(0))
+	for _, args := range [][]string{{"apply"}, {"apply", saved}} {
+		r := run(append(args, "--max-notices", "3")...)
+		if r.code != 1 || !strings.Contains(r.err, "the plan makes at least 4 notices, more than --max-notices 3; nothing was done") ||
+			!strings.Contains(r.err, "give --max-notices 4") || len(m.s.written(0)) != before {
+			t.Errorf("%s: %d\n%s%s", args, r.code, r.out, r.err)
+		}
+	}
+	if r := run("apply", "--max-notices", "3", "--output", "json"); !strings.Contains(r.out+r.err, `"code":"too-many-notices"`) {
+		t.Error(r.out, r.err)
+	}
+	if r := run("apply", "--max-notices", "4"); r.code != 0 || !strings.Contains(r.out, "Applied: 1 updated") {
+		t.Errorf("%d\n%s%s", r.code, r.out, r.err)
+	}
+	if r := run("undo", "last", "--yes", "--max-notices", "3"); r.code != 1 || !strings.Contains(r.err, "the plan makes at least 4 notices") {
+		t.Errorf("%d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+// The user who changed an item follows it, and is told that the change is taken back.
+func TestAPlanNamesThePeopleWhoseChangesItOverwrites(t *testing.T) {
+	t.Parallel()
+	m, run := newMailRoom(t)
+	m.s.write(t, "port.yaml", harbor(", priority: low, start_date: 2026-12-01"))
+	run("apply")
+	var list struct {
+		Results []struct{ ID, Project, Name string }
+	}
+	m.read("/api/v1/workspaces/harbor/projects/", &list)
+	project := "/api/v1/workspaces/harbor/projects/" + list.Results[0].ID
+	m.read(project+"/work-items/", &list)
+	for _, item := range list.Results {
+		if item.Name == "Crane" {
+			m.ask(http.MethodPatch, sandboxtest.KeyBob, project+"/work-items/"+item.ID+"/", `{"priority":"high","start_date":"2026-12-24"}`, &item)
+		}
+	}
+	if r := run("plan"); !strings.Contains(r.out, "Tells at least 1 person (2 notices, up to 1 mail): bob 2; and whoever else follows this work item.") {
+		t.Error(r.out, r.err)
+	}
+}
+
+func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
+	t.Parallel()
+	const followers, files = "Tells the people who follow this work item;", "Tells at least 1 person (1 notice, up to 1 mail): eve 1; and whoever else"
+	for name, tt := range map[string]struct {
+		instance     string
+		status, lite int
+		versions     int
+		want         string // of a plan that changes a field; "" = nothing
+		wantFile     string // of a plan that assigns eve and adds a file
+	}{
+		"version 1.4":                      {instance: instance("1.4.0"), versions: 1, want: followers, wantFile: "eve 2"},
+		"a newer version":                  {instance: instance("v2.0"), versions: 1, want: followers, wantFile: "eve 2"},
+		"version 1.3":                      {instance: instance("1.3.1"), versions: 1, wantFile: files},
+		"an older version":                 {instance: instance("0.28.0"), versions: 1},
+		"no version":                       {instance: `{"is_setup_done":false}`, versions: 1},
+		"another edition":                  {instance: `{"instance":{"edition":"PLANE_COMMERCIAL","current_version":"1.14.0"}}`, versions: 1},
+		"no such route, as version 1.4":    {status: 404, lite: 401, versions: 2, want: followers, wantFile: "eve 2"},
+		"no such route, as before":         {status: 404, lite: 404, versions: 2},
+		"a web page in place of the route": {instance: "<!doctype html><p>Plane</p>", lite: 404, versions: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, run := newMailRoom(t)
+			m.instance, m.lite = tt.instance, tt.lite
+			if tt.status != 0 {
+				m.status = tt.status
+			}
+			m.s.write(t, "f.txt", "a file")
+			m.s.write(t, "port.yaml", harbor(", priority: low"))
+			run("apply")
+			for item, want := range map[string]string{
+				", priority: high": tt.want, ", assignees: [eve@example.com], attachments: [{key: f, file: f.txt}]": tt.wantFile,
+				", priority: low": "", ", priority: low, comments: [{key: c, text: Done}]": "",
+			} {
+				m.begin()
+				m.s.write(t, "port.yaml", harbor(item))
+				r := run("plan")
+				if r.code != 0 || !strings.Contains(r.out, want) || want == "" && strings.Contains(r.out, "\nTells") {
+					t.Errorf("%s: no %q in\n%s%s", item, want, r.out, r.err)
+				}
+				asked := tt.versions
+				if strings.HasPrefix(item, ", priority: low") {
+					asked = 0
+				}
+				if m.versions != asked {
+					t.Errorf("%s: %d requests for the version, want %d", item, m.versions, asked)
+				}
+			}
+		})
+	}
 }

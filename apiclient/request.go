@@ -169,7 +169,9 @@ func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*htt
 	}
 	header := make(http.Header, len(c.header)+2)
 	maps.Copy(header, c.header)
-	c.credential.set(header)
+	if !call.op.Public {
+		c.credential.set(header)
+	}
 	if call.body != nil {
 		header["Content-Type"] = []string{"application/json"}
 	}

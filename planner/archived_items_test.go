@@ -40,10 +40,30 @@ func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 			api.String() + ": an archived work item is restored even without a state":                                     {api: api, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
 			api.String() + ": an archived work item is restored before its fields are changed":                            {api: api, prior: prior, given: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
 			api.String() + ": an archived work item that is gone is taken for archived, because no list shows it":         {api: api, findings: unread, prior: prior, given: none, want: wants("archived=true")},
-			api.String() + ": a new work item is created first and archived then":                                         {api: api, given: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
+			api.String() + ": a new work item with contents is archived after them":                                       {api: api, given: none, want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }, steps: []string{"create work_item/web/pay", "create link/web/pay/a", "update work_item/web/pay archived"}},
 			api.String() + ": the contents of an archived work item are left alone with it":                               {api: api, findings: unread, prior: prior, given: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
 			api.String() + ": an archived work item of an unconfirmed create is found, and not created again":             {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, given: there(since), want: wants("archived=true")},
 		})
+	}
+}
+
+// A new work item that nothing names is archived by the request that creates it, where that takes the field.
+func TestANewWorkItemIsCreatedArchived(t *testing.T) {
+	t.Parallel()
+	for api, steps := range map[resource.API][]string{
+		resource.V1: {"create work_item/web/pay"},
+		resource.V2: {"create work_item/web/pay", "update work_item/web/pay archived"},
+	} {
+		s := newService(t, api)
+		s.given("project", "", web)
+		plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "archived=true").all())
+		if diff := cmp.Diff(steps, lines(plan)); diff != "" || plan.Summary.Create != 1 || plan.Summary.Update != 0 {
+			t.Errorf("%s: %+v\n%s", api, plan.Summary, diff)
+		}
+		changes := plan.Steps[0].Changes()
+		if api == resource.V1 && changes[len(changes)-1].Path != "archived" {
+			t.Errorf("the create shows %+v", changes)
+		}
 	}
 }
 

@@ -280,15 +280,15 @@ func (bk *bookkeeping) noteCleared(i objectID, values map[string]string) {
 }
 
 // noteMade records that planform made the object.
-func (c *StateChange) noteMade() {
-	c.Record.CreatedByUs = true
-	c.Why = join(c.Why, "planform created it")
+func (sg *StateChange) noteMade() {
+	sg.Record.CreatedByUs = true
+	sg.Why = join(sg.Why, "planform created it")
 }
 
 // settle closes the intent of a record, whose outcome is known now.
-func (c *StateChange) settle() {
-	c.Record.forgetIntent()
-	c.Why = join(c.Why, "the outcome of an earlier request is known now")
+func (sg *StateChange) settle() {
+	sg.Record.forgetIntent()
+	sg.Why = join(sg.Why, "the outcome of an earlier request is known now")
 }
 
 // closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.

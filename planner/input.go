@@ -56,6 +56,7 @@ type Input struct {
 	Workspace string
 	BaseURL   string // shown in the plan, used for nothing else
 	WebURL    string // of the web app, whose pages texts link to
+	Self      string // ID of the credential's user; "" = it is not known
 	API       resource.API
 	Now       time.Time          // to find objects that are over; zero = no object is over
 	APIFound  bool               // planform found the API; the user did not choose it

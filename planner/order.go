@@ -29,6 +29,7 @@ func (og *ordering) order(pruning *pruning) bool {
 	}
 	og.awaitSetup(list)
 	og.awaitGates(list)
+	list = archiveAtCreation(list)
 	if og.in.API == resource.V2 {
 		og.steps.awaitContainers()
 	}
@@ -272,6 +273,23 @@ func (og *ordering) awaitGates(list []*Step) {
 			}
 		}
 	}
+}
+
+// archiveAtCreation merges the archiving of a new object into its create, if no other step is about the object and archiving sets a field.
+// It returns the remaining steps. An archived object with contents would lose those that an interrupted run did not create.
+func archiveAtCreation(list []*Step) []*Step {
+	return slices.DeleteFunc(list, func(s *Step) bool {
+		if s.Operation == nil || s.Operation.Verb != resource.Archive || len(s.Operation.Body) == 0 || len(s.needs) == 0 || len(s.after) > 0 {
+			return false
+		}
+		create := s.needs[0]
+		if create.Action != Create || create.Members != nil || create.Object != s.Object ||
+			slices.ContainsFunc(s.needs, func(other *Step) bool { return other != create }) {
+			return false
+		}
+		create.Write.Values = append(create.Write.Values, s.Values()...)
+		return true
+	})
 }
 
 // gatesOf returns the gates that a step passes.

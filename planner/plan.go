@@ -83,6 +83,24 @@ type Summary struct {
 	Blocked       int `json:"blocked"`      // steps that are not possible
 	Requests      int `json:"requests"`     // write requests that the steps make if nothing goes wrong
 	Reads         int `json:"reads"`        // read requests that were made for the plan
+	// Notices is nil if the plan tells nobody, or if it is not known whether the service tells people.
+	Notices *Notices `json:"notices,omitempty"`
+}
+
+// Notices counts the notices for the people who are known to be told about a plan's requests.
+type Notices struct {
+	People  int    `json:"people"`
+	Notices int    `json:"notices"`
+	Mails   int    `json:"mails"`    // at most: one for each person and work item
+	AtLeast bool   `json:"at_least"` // always true, because the service does not show who follows an item
+	Items   int    `json:"items"`    // existing work items whose unknown followers are told, too
+	Known   []Told `json:"known"`
+}
+
+// Told is a person with the number of notices for that person.
+type Told struct {
+	Name    string `json:"name"`
+	Notices int    `json:"notices"`
 }
 
 // Count adds a step of the given action to the summary. For a membership step it adds the number of members.

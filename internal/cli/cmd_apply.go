@@ -55,6 +55,7 @@ of plan may stand beside PLAN, which must then be a plan of exactly these.
 				Name: "max-deletes", Usage: "allow up to `N` deletions",
 				DefaultText: "50, or a quarter of the objects planform created",
 			}, 0),
+			maxNoticesFlag(),
 			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
 			lockTimeoutFlag(),
 		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
@@ -199,11 +200,11 @@ func (ao applyOptions) review(d *planfile.Document, file *state.File, out output
 
 // confirm asks whether to go ahead if there is a terminal and the plan has changes.
 func (ao applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
-	ao.deleting.reviewed = ao.saved != nil
-	if err := ao.deleting.check(p, plan); err != nil {
+	ao.limits.reviewed = ao.saved != nil
+	if err := ao.limits.check(p, plan); err != nil {
 		return false, err
 	}
-	if ao.deleting.yes || plan.Empty() || ao.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
+	if ao.limits.yes || plan.Empty() || ao.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
 		return true, nil
 	}
 	question := fmt.Sprintf("Make these changes in %s?", d.Where())

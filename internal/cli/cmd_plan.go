@@ -109,7 +109,7 @@ type planOptions struct {
 	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
 	allowUnsupported bool
 	maxErrors        int // findings to show at most
-	deleting         deleteLimits
+	limits           limits
 	out              string             // file that the plan is saved to; "" = none
 	known            []resource.Address // addresses that targets may match, besides the manifests and the state
 	input            planner.Input      // only the fields that the options set
@@ -142,7 +142,7 @@ func (po planOptions) with(options planfile.Options, c *cli.Context, p Process) 
 	po.Options, po.allowUnsupported = options, c.Bool("allow-unsupported")
 	po.detailed, po.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
 	po.maxErrors = c.Int("max-errors")
-	po.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(po.Undo) > 0}
+	po.limits = limits{yes: c.Bool("yes"), deletes: newLimit(c, "max-deletes"), notices: newLimit(c, "max-notices"), undo: len(po.Undo) > 0}
 	for _, former := range []string{"settle-timeout", "patience"} {
 		if c.IsSet(former) {
 			po.gracePeriod = c.Duration(former)
@@ -189,7 +189,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	plan.Notices.Add(o.deleting.announce(plan, o.out)...)
+	plan.Notices.Add(o.limits.announce(plan, o.out)...)
 	document := r.document(ctx, plan)
 	if err := out.view.Plan(document); err != nil {
 		return err

@@ -51,6 +51,7 @@ The manifests stay as they are: the next apply makes the same changes again.
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
 			number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "what the run created"}, 0),
+			maxNoticesFlag(),
 			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
 			lockTimeoutFlag(),
 		}, sharedWithUndo(), stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),

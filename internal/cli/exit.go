@@ -80,8 +80,10 @@ var (
 	errSteps = errors.New("some steps failed")
 	// errNotFound: the command line names a thing that does not exist.
 	errNotFound = errors.New("not found")
-	// errTooMany: the plan deletes more than is allowed.
-	errTooMany = errors.New("too many deletions")
+	// errTooManyDeletes: the plan deletes more than is allowed.
+	errTooManyDeletes = errors.New("too many deletions")
+	// errTooManyNotices: the plan tells people more than is allowed.
+	errTooManyNotices = errors.New("too many notices")
 	// errNoLists: the command needs a wider API than the documented operations.
 	errNoLists = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: the export is incomplete because the credential lacks a permission.
@@ -137,8 +139,10 @@ func classify(err error) (exit int, code string) {
 		return exitCredentials, "denied"
 	case errors.Is(err, errSteps):
 		return exitSteps, ""
-	case errors.Is(err, errTooMany):
+	case errors.Is(err, errTooManyDeletes):
 		return exitFailed, "too-many-deletes"
+	case errors.Is(err, errTooManyNotices):
+		return exitFailed, "too-many-notices"
 	case errors.Is(err, errStale):
 		return exitFailed, "stale-plan"
 	case errors.Is(err, errNotFound), errors.Is(err, apiclient.ErrNotFound):

@@ -159,6 +159,11 @@ func number(f cli.IntFlag, least int) cli.Flag {
 	return &f
 }
 
+// maxNoticesFlag returns the flag that limits the notices of a run.
+func maxNoticesFlag() cli.Flag {
+	return number(cli.IntFlag{Name: "max-notices", Usage: "allow up to `N` notices to people whom the service tells", DefaultText: "any number"}, 0)
+}
+
 // notNegative returns a flag for a time that must not be negative.
 func notNegative(f cli.DurationFlag) cli.Flag {
 	f.Action = func(_ *cli.Context, d time.Duration) error {

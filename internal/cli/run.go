@@ -195,7 +195,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	if in.API, err = conn.access(ctx, r.service.api, in.Observed); err != nil {
 		return nil, nil, err
 	}
-	in.APIFound = r.service.api == "auto"
+	in.APIFound, in.Self = r.service.api == "auto", conn.preflight.UserID()
 	if err := conn.checkMembership(in.Observed, in.Desired); err != nil {
 		return nil, nil, err
 	}

@@ -50,6 +50,7 @@ func (htmlFormat) plan(v *View, d *planfile.Document) error {
 // planPage holds the values for the template. Its texts went through [Safe]; the template escapes them for HTML.
 type planPage struct {
 	Policy, Title, Summary   string
+	Told                     string // sentences about the people whom the plan tells, or ""
 	Style                    template.CSS
 	Script                   template.JS
 	Changes                  []pageCount
@@ -152,6 +153,7 @@ func newPlanPage(plan *shownPlan) *planPage {
 	}
 	_, summary := plan.verdict() // without the counts, because p.Changes shows them
 	p.Summary = strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(summary), strings.Join(changes, ", ")), ";. ")
+	p.Told = plan.notices()
 	noun, names := where.From(fewManifests)
 	for _, f := range []pageFact{
 		{"service", place, true},

@@ -56,6 +56,9 @@ func (m *markdown) head(plan *shownPlan) {
 	m.line("### planform plan\n")
 	_, text := plan.verdict()
 	m.line(strings.TrimSpace(text), "\n")
+	if told := plan.notices(); told != "" {
+		m.line(escapeMarkdown(told), "\n")
+	}
 	place := plan.BaseURL
 	if plan.SandboxFile != nil {
 		place = "the sandbox"

@@ -75,6 +75,9 @@ func (p *printer) verdict(plan *shownPlan) {
 		head = p.bold.paint(head)
 	}
 	p.line(head, text)
+	if told := plan.notices(); told != "" {
+		p.line(told)
+	}
 }
 
 // where shows the workspace, service, user, manifests and state of a plan.

@@ -22,7 +22,7 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 	for _, field := range step.Operation.Body {
 		body = fmt.Appendf(nil, `{%q:null}`, field)
 		if step.Operation.Verb == resource.Archive {
-			body = fmt.Appendf(nil, `{%q:%q}`, field, time.Now().Format(time.DateOnly))
+			body = fmt.Appendf(nil, `{%q:%q}`, field, today())
 		}
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params, Body: body})
@@ -37,6 +37,8 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 	}
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil
 }
+
+func today() string { return time.Now().Format(time.DateOnly) }
 
 // isHidden reports whether the service no longer shows an object that the plan saw, like an archived one.
 func (w *write) isHidden(ctx context.Context, r row) bool {

@@ -1,8 +1,11 @@
 package provider_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,7 +52,7 @@ func TestArchivedItemsAreMadeOnce(t *testing.T) {
 // TestArchivingThatChangesNothingFails uses a server that accepts archived_at and does not store it.
 func TestArchivingThatChangesNothingFails(t *testing.T) {
 	t.Parallel()
-	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true}]}]}`
+	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true, links: [{url: https://example.com/}]}]}]}`
 	s := newService(t, resource.V1)
 	a := s.apply(t, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 		if req.Method != http.MethodPatch {
@@ -61,6 +64,39 @@ func TestArchivingThatChangesNothingFails(t *testing.T) {
 		t.Error(failed)
 	}
 	if again := s.apply(t, applying{manifest: text}); again.writes != 1 || len(again.failed()) > 0 {
+		t.Error(again.writes, again.failed())
+	}
+}
+
+// A new item that nothing names is archived by the request that creates it.
+func TestANewItemIsArchivedByOneRequest(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true}]}]}`
+	s := newService(t, resource.V1)
+	a := s.apply(t, applying{manifest: text})
+	if a.writes != 1 || len(a.failed())+len(a.warnings()) > 0 || len(s.Rows("hidden_work_item")) != 1 {
+		t.Error(a.writes, a.failed(), a.warnings(), s.Rows("hidden_work_item"))
+	}
+	if again := s.apply(t, applying{manifest: text}); again.writes != 0 || !again.plan.Empty() {
+		t.Errorf("again: %d writes, %+v", again.writes, again.plan.Summary)
+	}
+}
+
+func TestANewItemThatTheServiceDoesNotArchiveIsArchivedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true}]}]}`
+	s := newService(t, resource.V1)
+	ignored := regexp.MustCompile(`"archived_at":"[0-9-]+",`)
+	a := s.apply(t, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+		if body, err := io.ReadAll(req.Body); err == nil {
+			req.Body = io.NopCloser(bytes.NewReader(ignored.ReplaceAll(body, nil)))
+		}
+		return sandboxtest.Fault{}
+	}})
+	if warnings := a.warnings(); len(warnings) != 1 || !strings.Contains(warnings[0].Summary, "archived") {
+		t.Error(warnings)
+	}
+	if again := s.apply(t, applying{manifest: text}); again.writes != 1 || len(s.Rows("hidden_work_item")) != 1 {
 		t.Error(again.writes, again.failed())
 	}
 }

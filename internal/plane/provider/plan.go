@@ -49,6 +49,9 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		if result.Plan != nil {
 			addAuthors(ctx, reader, result.Plan)
 		}
+		if result.Plan != nil && !in.Pull {
+			countNotices(ctx, client, world, result.Plan)
+		}
 		return result.Plan, result.Findings, ctx.Err()
 	}
 }

@@ -137,7 +137,9 @@ func (w *write) recordRewrites(step *planner.Step, row resource.Row, applied map
 func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error) {
 	step, extra, resolve := r.step, w.extraFields(r), w.idResolver(r.step.Object, w.ids)
 	dialect := w.learned.dialect(step.Kind, step.Operation)
-	values := slices.DeleteFunc(slices.Clone(step.Values()), resource.IsCustom)
+	values := slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
+		return resource.IsCustom(v) || v.Field.ArchiveFlag
+	})
 	body := func(d resource.Dialect) []byte {
 		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
@@ -178,6 +180,9 @@ func (s *Service) extraFields(r row) [][2]string {
 	for _, v := range step.Values() {
 		if v.Content != nil {
 			extra = append(extra, [2]string{"type", v.Content.Media})
+		}
+		if v.Field.ArchiveFlag { // of a new object, which is archived at once
+			extra = append(extra, [2]string{v.Field.APIName(), today()})
 		}
 	}
 	return append(extra, s.externalIDs(step)...)

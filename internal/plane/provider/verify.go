@@ -33,6 +33,9 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 	informative := false
 	for _, v := range step.Values() {
 		want, ok := values[v.Field]
+		if v.Field.ArchiveFlag { // the state does not record it
+			want, ok = v.Text, true
+		}
 		shown, shows := row.Shown(v.Field)
 		if !shows && v.Field.IsRef() && !resource.IsCustom(v) {
 			hidden = append(hidden, v)

@@ -17,6 +17,8 @@ func init() {
 			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read"},
 			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read"},
 			{Verb: ProbeV2, Method: "GET", Path: "/api/v2/users/me/", Success: 200, Scope: "read"},
+			{Verb: Version, Method: "GET", Path: "/api/instances/", Success: 200, Public: true},
+			{Verb: ProbeLite, Method: "GET", Path: workspace + "members-lite/", Success: 200, Public: true},
 			{Verb: DescribeV2, Method: "GET", Path: "/api/v2/schema/", Success: 200, Scope: "read"},
 		},
 	})

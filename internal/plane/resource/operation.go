@@ -47,6 +47,8 @@ const (
 	GetFields // reads the values of an object's custom fields, in API v2
 	ListNames // reads the names of custom fields in API v2
 	NewSecret // replaces the object's secret; the answer shows the new one, once
+	Version   // reads the version of the service
+	ProbeLite // answers other than 404 if the service has version 1.4 or newer
 )
 
 // Operation is a call that the service offers for a kind.
@@ -75,6 +77,8 @@ type Operation struct {
 	// GetCommand is the name of a read in the get command; "" = none.
 	GetCommand string
 	Doc        string
+	// Public is set if the request is sent without the credential.
+	Public bool
 }
 
 // Documented reports whether the contract has the operation among its 20.

@@ -16,9 +16,9 @@ type Rule struct {
 type WillHave func(*Field) (canonical string, known bool)
 
 // of returns the value that an object will have in a field of its kind.
-func (has WillHave) of(k *Kind, field string) (canonical string, known bool) {
+func (wh WillHave) of(k *Kind, field string) (canonical string, known bool) {
 	f, _ := k.Field(field)
-	return has(f)
+	return wh(f)
 }
 
 // Refused returns the rules of the service that the values of a request break. has returns the values that the object will have then.

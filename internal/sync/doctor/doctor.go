@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,8 @@ type examination struct {
 	params         map[string]string     // path parameters that earlier answers gave
 	lists          map[string]listResult // by kind, the result of reading its list
 	userName       string                // the user's name
-	remaining      int                   // requests left, according to the service; -1 = not announced
+	userID         string
+	remaining      int // requests left, according to the service; -1 = not announced
 	reset          time.Time
 	limited        *apiclient.Error // the answer 429
 	clockSkew      time.Duration    // how far the service's clock is ahead
@@ -281,9 +283,8 @@ func (ex *examination) checkUser(resp *apiclient.Response, failed *apiclient.Err
 			ex.userName += " (" + text + ")"
 		}
 	}
-	if ex.userName == "" {
-		ex.userName = resp.Row.ID()
-	}
+	ex.userID = resp.Row.ID()
+	ex.userName = cmp.Or(ex.userName, ex.userID)
 	ex.add("user", OK, "the credential belongs to "+ex.userName, "")
 }
 

@@ -45,6 +45,9 @@ func (p *Preflight) User() string {
 	return p.e.in.Redact(p.e.userName)
 }
 
+// UserID returns the ID of the credential's user; "" = not known.
+func (p *Preflight) UserID() string { return p.e.userID }
+
 // Service checks base URL and credential, and the workspace if no operation reads the credential's user.
 func (p *Preflight) Service(ctx context.Context) error {
 	e := p.e

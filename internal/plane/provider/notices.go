@@ -1,0 +1,53 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/planner"
+)
+
+// countNotices adds the notices that the plan makes to its summary. It asks for the version of the service only if the plan may tell people.
+func countNotices(ctx context.Context, client *apiclient.Client, world *planner.World, plan *planner.Plan) {
+	if plan.API != resource.V1 || world.CountNotices(plan, planner.TellsOfChanges) == nil {
+		return
+	}
+	ask := func(verb resource.Verb) (*apiclient.Response, error) {
+		plan.Summary.Reads++
+		op, _ := resource.MustLookup("member").Op(verb, plan.API)
+		return client.Do(ctx, apiclient.Request{Operation: op})
+	}
+	plan.Summary.Notices = world.CountNotices(plan, telling(ask))
+}
+
+// telling returns the extent to which the service tells people, from its version, or from a route that version 1.4 added. Other editions
+// than the community edition were not observed.
+func telling(ask func(resource.Verb) (*apiclient.Response, error)) planner.Telling {
+	answer, err := ask(resource.Version)
+	if err != nil {
+		_, err = ask(resource.ProbeLite)
+		if refused, ok := errors.AsType[*apiclient.Error](err); err == nil || ok && refused.Credential() {
+			return planner.TellsOfChanges
+		}
+		return planner.TellsNothing
+	}
+	instance, _ := answer.Row["instance"].(map[string]any)
+	edition, _ := instance["edition"].(string)
+	version, _ := instance["current_version"].(string)
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	first, err := strconv.Atoi(major)
+	second, err2 := strconv.Atoi(minor)
+	switch {
+	case err != nil, err2 != nil, edition != "" && edition != "PLANE_COMMUNITY", first < 1, first == 1 && second < 3:
+		return planner.TellsNothing
+	case first == 1 && second == 3:
+		return planner.TellsOfRelations
+	default:
+		return planner.TellsOfChanges
+	}
+}

@@ -25,10 +25,10 @@ projects:
 		"--full":            {`(?m)^! work_item/`: 3},
 		"--output=markdown": {`(?m)^- ..3 work items.. \(ann`: 1},
 		"--invite": {
-			`(?m)^! project/web: 4 people have not accepted their invitations yet: ann@example.com, ben@example.com, cleo@example.com, dan@example.com; apply again then$`: 1,
+			`(?m)^! project/web: 4 people have not accepted their invitations yet: ann@example.com, ben@example.com, cleo@example.com, dan@example.com; apply again then; if no mail came, an admin finds the link in Settings, Members$`: 1,
 			`(?m)^    members: +\(none\) -> ann@example.com, ben@example.com, cleo@example.com, dan@example.com$`:                                                          1,
 			`(?m)^! .*work items?: `: 1,
-			`(?m)^! 3 work items: ann@example.com is invited to the workspace, and has not accepted yet: apply again then; the same of ben@example.com, cleo@example.com$`: 1,
+			`(?m)^! 3 work items: ann@example.com is invited to the workspace, and has not accepted yet: apply again then; if no mail came, an admin finds the link in Settings, Members; the same of ben@example.com, cleo@example.com$`: 1,
 			`(?m)^    assignees: \(none\) -> ann@example.com, ben@example.com, cleo@example.com$`:                                                                          1,
 			`(?m)^    work_item/web/a, work_item/web/b, work_item/ops/c$`:                                                                                                  1,
 			`(?m)^    role: +member$`: 4,

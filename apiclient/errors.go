@@ -281,7 +281,7 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return "give an API key in PLANE_API_KEY or with --api-key-file, or an access token in PLANE_ACCESS_TOKEN"
 	case e.Credential():
-		return "the API key is not valid: it may be mistyped, expired or revoked"
+		return "the API key is not valid: it may be mistyped, expired or revoked, or its owner deactivated"
 	case e.Permission():
 		return e.permissionHint()
 	case e.Status == http.StatusPaymentRequired:

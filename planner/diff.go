@@ -271,7 +271,7 @@ func (fd *fieldDiff) causesText(t *kindInfo) string {
 		parts = append(parts, t.api.Noun()+" cannot "+cause.Text+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
 	if n := len(invited); n > 2 {
-		parts = append(parts, diag.Count(n, "person")+" have not accepted their invitations yet: "+diag.First(invited, fewNames)+"; apply again then")
+		parts = append(parts, diag.Count(n, "person")+" have not accepted their invitations yet: "+diag.First(invited, fewNames)+"; "+onceAccepted)
 	} else {
 		for _, email := range invited {
 			parts = append(parts, notAccepted(email, false).Text)

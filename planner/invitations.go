@@ -55,11 +55,14 @@ func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
 	return in.Invite && f.Ref == "member" && !f.Past && r.Target == nil && r.ID == "" && strings.Contains(r.Text, "@")
 }
 
+// onceAccepted says how to go on after an invitation. The community edition sends no mail with it.
+const onceAccepted = "apply again then; if no mail came, an admin finds the link in Settings, Members"
+
 // notAccepted returns the cause why an invited person cannot be named yet. If the person accepted but is not in the workspace, they left or
 // have no account yet. Planform cannot tell which, and does not invite them again, because a mail cannot be taken back.
 func notAccepted(email string, accepted bool) Cause {
 	if accepted {
 		return refused(email + " accepted an invitation and is no member; to invite this person again, delete the invitation in Plane")
 	}
-	return Cause{NotAccepted, email + " is invited to the workspace, and has not accepted yet: apply again then", email}
+	return Cause{NotAccepted, email + " is invited to the workspace, and has not accepted yet: " + onceAccepted, email}
 }

@@ -128,7 +128,7 @@ func TestAnInvitedPersonIsNotInvitedAgain(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"a person with an open invitation is not invited again": {
 			api: full, options: asked, given: given(false), want: byEmail,
-			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com is invited to the workspace, and has not accepted yet: apply again then", adopted},
+			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com is invited to the workspace, and has not accepted yet: apply again then; if no mail came, an admin finds the link in Settings, Members", adopted},
 		},
 		"a person who accepted an invitation and is no member is not invited again": {
 			api: full, options: asked, given: given(true), want: byEmail,

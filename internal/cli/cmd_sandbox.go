@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -48,8 +49,8 @@ In a browser, the address shows what the workspace has.
 			}, "observed", "contract"),
 			choice(cli.StringFlag{
 				Name: "edition", Value: "full",
-				Usage: "`EDITION` whose routes are offered: full, community or cloud (with API v2)",
-			}, "full", "community", "cloud"),
+				Usage: "`EDITION` to act as: full, community (1.4.1), community@1.3 (1.3.1) or cloud (with API v2)",
+			}, "full", "community", "community@1.3", "community@1.4", "cloud"),
 			number(cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"}, 0),
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 			&cli.BoolFlag{Name: "governed", Usage: "start with a workspace that manages states and work item types for its projects"},
@@ -57,17 +58,13 @@ In a browser, the address shows what the workspace has.
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := sandbox.Options{
 				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Governed: c.Bool("governed"), Answers: sandbox.Observed,
-				Edition: sandbox.Full, Welcoming: true,
+				Welcoming: true,
 			}
 			if c.String("answers") == "contract" {
 				o.Answers = sandbox.Contract
 			}
-			switch c.String("edition") {
-			case "community":
-				o.Edition = sandbox.Community
-			case "cloud":
-				o.Edition = sandbox.Cloud
-			}
+			edition, version, _ := strings.Cut(c.String("edition"), "@")
+			o.Edition, o.Version = map[string]sandbox.Edition{"community": sandbox.Community, "cloud": sandbox.Cloud}[edition], version
 			return runSandbox(c.Context, p, o, c.String("listen"), out)
 		}),
 	}

@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +24,18 @@ func TestTheNightlyServiceIsGivenUpWithItsLog(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		status, made, out, says string
+		version                 string // asked for; default v9.9.9
 	}{
-		"the service comes up": {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n"},
-		"it does not":          {status: "502", says: "start: the service does not ask for a key after 0 seconds"},
-		"it makes no keys":     {status: "401", made: "Traceback", says: "start: no keys came of the workspaces"},
+		"the service comes up":    {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n"},
+		"the newest is asked for": {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n", version: "latest"},
+		"it does not":             {status: "502", says: "start: the service does not ask for a key after 0 seconds"},
+		"it makes no keys":        {status: "401", made: "Traceback", says: "start: no keys came of the workspaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bin := t.TempDir()
 			for program, text := range map[string]string{
-				"curl":   "case $* in *users/me*) printf " + test.status + " ;; *releases/download/v9.9.9/*) echo APP_RELEASE=stable >\"${!#}\" ;; *) exit 22 ;; esac",
+				"curl":   "case $* in *users/me*) printf " + test.status + " ;; *releases/latest*) echo https://example.com/releases/tag/v9.9.9 ;; *releases/download/v9.9.9/*) echo APP_RELEASE=stable >\"${!#}\" ;; *) exit 22 ;; esac",
 				"docker": "case $2 in exec) cat >/dev/null; echo '" + test.made + "' ;; logs) echo 'migrator: relation does not exist' ;; esac",
 				"sleep":  "exit 0",
 			} {
@@ -42,7 +45,7 @@ func TestTheNightlyServiceIsGivenUpWithItsLog(t *testing.T) {
 			}
 			dir := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "bash", script, dir, "one,two")
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PLANE_START_SECONDS=0", "PLANE_VERSION=v9.9.9")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PLANE_START_SECONDS=0", "PLANE_VERSION="+cmp.Or(test.version, "v9.9.9"))
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			if err := cmd.Run(); (err != nil) != (test.says != "") {

@@ -43,6 +43,22 @@ func TestTheDefaultsOfANewProjectAreReadOnce(t *testing.T) {
 	}
 }
 
+func TestAPlanReckonsWithTheLimitThatTheAnswersShow(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[int]string{
+		0: "at 60/min", 60: "at 60/min", 240: "at 240/min", 1_000_000: "at 600/min", // no server was seen to be faster
+	} {
+		s := newService(t, sandboxtest.Options{Rate: rate})
+		file := s.write(t, "m.yaml", items(3))
+		if out := s.must(t, "plan", "-f", file).out; !strings.Contains(out, want) {
+			t.Errorf("limit %d: no %q in\n%s", rate, want, out)
+		}
+		if out := s.must(t, "plan", "-f", file, "--rate", "50/m").out; !strings.Contains(out, "at 50/min") {
+			t.Errorf("limit %d, with --rate: no %q in\n%s", rate, "at 50/min", out)
+		}
+	}
+}
+
 func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -211,6 +211,8 @@ func (c *connection) localize(desired *manifest.Manifest) diag.List {
 
 // document returns a plan in the form that is shown and saved.
 func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Document {
+	_, perMinute := r.conn.client.Quota()
+	r.out.view.Expect(perMinute)
 	return planfile.New(plan, planfile.Where{
 		Service: r.conn.baseURL, Workspace: r.conn.workspace, User: r.conn.user, Sandbox: r.conn.sandbox,
 		Manifests: r.desired.Files, State: r.statePath, Options: r.Options, Basis: basis(r.desired, r.prior),

@@ -29,10 +29,10 @@ const (
 	// projectBase: members of the workspace read, those who are no guests create. Admins of the project do the rest, and
 	// admins of the workspace who are in the project.
 	projectBase
-	// projectLabels: members of any project read, members of the workspace who are no guests create, members of the project
-	// do the rest. So a missing project has an empty list of labels.
+	// projectLabels: members of any project read (since 1.4 of this project), members of the workspace who are no guests
+	// create, members of the project do the rest. So a missing project had an empty list of labels.
 	projectLabels
-	// projectMembers: members of any project read, admins of the project do the rest.
+	// projectMembers: members of any project read (since 1.4 of this project), admins of the project do the rest.
 	projectMembers
 	// projectLite: members of the project, guests too.
 	projectLite
@@ -104,17 +104,16 @@ func (c *call) permitted(t *tx) bool {
 		// An admin of the workspace only has to be in the project.
 		role := projectRole(t, project, c.user)
 		return role == roleAdmin || role > 0 && workspaceRole(t, c.user) == roleAdmin
-	case projectLabels:
-		switch {
+	case projectLabels, projectMembers:
+		switch labels := c.route.permission == projectLabels; {
+		case reads && c.since14():
+			return projectRole(t, project, c.user) > 0
 		case reads:
 			return len(t.indexValues(1, "joined", c.user)) > 0
-		case creates:
+		case labels && creates:
 			return workspaceRole(t, c.user) >= roleMember
-		}
-		return projectRole(t, project, c.user) >= roleMember
-	case projectMembers:
-		if reads {
-			return len(t.indexValues(1, "joined", c.user)) > 0
+		case labels:
+			return projectRole(t, project, c.user) >= roleMember
 		}
 		return projectRole(t, project, c.user) == roleAdmin
 	case projectKey:

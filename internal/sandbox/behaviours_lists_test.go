@@ -48,9 +48,25 @@ func listPlays() []play {
 	scene("invitations", "people", invitationPeople())
 	scene("work-items", "by their keys", itemsByKey())
 	scene("members", "of the workspace", readsOfPeople())
+	scene("members", "with their roles", membersWithRoles())
 	scene("projects", "archived and summed up", projectLife())
 	scene("projects", "what names something in an archived one", namingArchived())
 	return out
+}
+
+// membersWithRoles is reads of members by those who may and may not, before and after one has left.
+func membersWithRoles() []operation {
+	lists := []string{"members-lite/", at("p") + "project-members-lite/", at("q") + "project-members-lite/", "projects/" + unknownID + "/project-members-lite/"}
+	var out []operation
+	for _, list := range lists {
+		for _, who := range []person{admin, member, guest, outsider, nobody} {
+			out = append(out, operation{as: who, method: http.MethodGet, path: list})
+		}
+		out = append(out, get(list+"?per_page=1"), get(list+"?per_page=1&cursor=1:1:0"), get(list+"?per_page=x"), get(strings.TrimSuffix(list, "/")),
+			sending(http.MethodPost, list, fields{}), sending(http.MethodDelete, list, nil))
+	}
+	out = append(out, sending(http.MethodDelete, at("p")+"project-members/{membership}/", nil))
+	return append(out, get(lists[1]), operation{as: member, method: http.MethodGet, path: lists[1]})
 }
 
 // namingItems is bodies of a request that puts items into a list.

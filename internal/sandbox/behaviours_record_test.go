@@ -43,19 +43,43 @@ func recordBehaviours(t *testing.T) {
 		if !wanted.MatchString(p.file + "/" + p.name) {
 			continue
 		}
-		file := filepath.Join(behavioursFolder, p.file+".jsonl.gz")
-		var scenes []scene
-		if _, err := os.Stat(file); err == nil {
-			scenes = loadScenes(t, file)
+		scenes, name := loadScenes(t, c.version, p.file), p.file+": "+p.name
+		sc := scene{}
+		if was := sceneNamed(earlierScenes(t, c.version, p.file), name); was != nil {
+			sc = recordAgain(t, c, *was)
+		} else {
+			sc = recordPlay(t, c, p)
 		}
-		sc := recordPlay(t, c, p)
-		if i := slices.IndexFunc(scenes, func(old scene) bool { return old.name == sc.name }); i >= 0 {
-			scenes[i] = sc
+		if was := sceneNamed(scenes, name); was != nil {
+			*was = sc
 		} else {
 			scenes = append(scenes, sc)
 		}
-		saveScenes(t, file, scenes)
+		saveScenes(t, c.version, p.file, scenes)
 	}
+}
+
+// recordAgain plays a scene as it was recorded of an earlier version, so that what differs is the version.
+func recordAgain(t *testing.T, c *contender, was scene) scene {
+	t.Helper()
+	if err := c.reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sc, before := scene{name: was.name, watch: was.watch}, map[string]outcome{}
+	for _, b := range was.behaviours {
+		got, err := c.observe(t.Context(), b.operation(), was.watch, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Status == 0 {
+			got.Status, got.Answer, got.Location, got.Effect = 0, nil, "", nil
+		}
+		sc.behaviours = append(sc.behaviours, got)
+	}
+	if err := c.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return sc
 }
 
 func recordPlay(t *testing.T, c *contender, p play) scene {
@@ -110,8 +134,9 @@ func (cn *contender) awaitDeletion(ctx context.Context, op operation) error {
 var oneProject = regexp.MustCompile(`^projects/[^/]+/$`)
 
 // saveScenes writes a file that loadScenes reads.
-func saveScenes(t *testing.T, file string, scenes []scene) {
+func saveScenes(t *testing.T, version, collection string, scenes []scene) {
 	t.Helper()
+	earlier := earlierScenes(t, version, collection)
 	var packed bytes.Buffer
 	pack, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -119,8 +144,16 @@ func saveScenes(t *testing.T, file string, scenes []scene) {
 	}
 	enc := json.NewEncoder(pack)
 	enc.SetEscapeHTML(false)
+	written := 0
 	for _, sc := range scenes {
-		for _, b := range append([]behaviour{{Scene: sc.name, Watch: sc.watch}}, sc.behaviours...) {
+		lines := sc.behaviours
+		if was := sceneNamed(earlier, sc.name); was != nil {
+			if lines = withoutSame(was.behaviours, lines); len(lines) == 1 && slices.Equal(lines[0].Same, []int{0, len(was.behaviours)}) {
+				continue
+			}
+		}
+		written++
+		for _, b := range append([]behaviour{{Scene: sc.name, Watch: sc.watch}}, lines...) {
 			if err := enc.Encode(b); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +162,30 @@ func saveScenes(t *testing.T, file string, scenes []scene) {
 	if err := pack.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
+	folder := behavioursFolder(version)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if written == 0 {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(folder, collection+".jsonl.gz"), packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withoutSame returns the lines of a scene in which those that are as in the version before are replaced by references to them.
+func withoutSame(earlier, lines []behaviour) []behaviour {
+	var kept []behaviour
+	for i, b := range lines {
+		switch n := len(kept); {
+		case i >= len(earlier) || b.operation().String() != earlier[i].operation().String() || len(deviations(b, earlier[i])) > 0:
+			kept = append(kept, b)
+		case n > 0 && kept[n-1].Same != nil:
+			kept[n-1].Same[1]++
+		default:
+			kept = append(kept, behaviour{Same: []int{i, 1}})
+		}
+	}
+	return kept
 }

@@ -6,7 +6,9 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -17,8 +19,14 @@ import (
 	"testing"
 )
 
-// behavioursFolder holds the recordings, a file for each collection.
-const behavioursFolder = "testdata/behaviours"
+// behavioursFolder returns the folder with the recordings of a version, a file for each collection. Those of a later version
+// refer to the version before it, and hold the lines that differ.
+func behavioursFolder(version string) string {
+	if version == Versions()[0] {
+		return "testdata/behaviours"
+	}
+	return filepath.Join("testdata/behaviours", version)
+}
 
 // behaviour is one line of a recording: a request, what a real server
 // answered to it, and what reads showed otherwise after it than before. IDs are
@@ -26,6 +34,7 @@ const behavioursFolder = "testdata/behaviours"
 type behaviour struct {
 	Scene string   `json:"scene,omitempty"` // begins a scene: a workspace without projects
 	Watch []string `json:"watch,omitempty"` // what else is read around the writes of the scene
+	Same  []int    `json:"same,omitempty"`  // stands for lines of this scene in the version before: the first, and their number
 
 	As      person            `json:"as,omitempty"`
 	Do      string            `json:"do,omitempty"` // method and path
@@ -286,10 +295,28 @@ func currentNames(line []byte) []byte {
 	return formerAttachments.ReplaceAll(line, []byte("${1}attachments"))
 }
 
-// loadScenes reads a file of behaviours.
-func loadScenes(t *testing.T, file string) []scene {
+// earlierScenes returns the scenes of a collection as the version before has them.
+func earlierScenes(t *testing.T, version, collection string) []scene {
 	t.Helper()
+	at := slices.Index(Versions(), version)
+	if at == 0 {
+		return nil
+	}
+	if at < 0 {
+		at = len(Versions()) // a version that has not been recorded
+	}
+	return loadScenes(t, Versions()[at-1], collection)
+}
+
+// loadScenes reads the behaviours of a collection, as one version has them.
+func loadScenes(t *testing.T, version, collection string) []scene {
+	t.Helper()
+	earlier := earlierScenes(t, version, collection)
+	file := filepath.Join(behavioursFolder(version), collection+".jsonl.gz")
 	packed, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return earlier
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,12 +339,32 @@ func loadScenes(t *testing.T, file string) []scene {
 			continue
 		}
 		last := &out[len(out)-1]
+		if b.Same != nil {
+			was := sceneNamed(earlier, last.name)
+			last.behaviours = append(last.behaviours, was.behaviours[b.Same[0]:b.Same[0]+b.Same[1]]...)
+			continue
+		}
 		last.behaviours = append(last.behaviours, b)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	return out
+	for i, sc := range earlier {
+		if was := sceneNamed(out, sc.name); was != nil {
+			earlier[i] = *was
+		}
+	}
+	return append(earlier, slices.DeleteFunc(out, func(sc scene) bool { return sceneNamed(earlier, sc.name) != nil })...)
+}
+
+// sceneNamed returns the scene of a name, or nil.
+func sceneNamed(scenes []scene, name string) *scene {
+	for i := range scenes {
+		if scenes[i].name == name {
+			return &scenes[i]
+		}
+	}
+	return nil
 }
 
 // verdict is the result for one recorded behaviour.
@@ -328,10 +375,10 @@ type verdict struct {
 	got      int // status of the sandbox
 }
 
-// replayScene plays a scene to a new sandbox.
-func replayScene(t *testing.T, sc scene) []verdict {
+// replayScene plays a scene to a new sandbox of a version.
+func replayScene(t *testing.T, version string, sc scene) []verdict {
 	t.Helper()
-	c := sandboxContender(t)
+	c := sandboxContender(t, version)
 	if err := c.reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -392,23 +439,23 @@ func asRead(o outcome) outcome {
 	return o
 }
 
-// replayBehaviours plays all recorded scenes, each to a sandbox of its own.
-func replayBehaviours(t *testing.T) []verdict {
+// replayBehaviours plays all scenes that were recorded of a version, each to a sandbox of its own, of a version.
+func replayBehaviours(t *testing.T, recorded, played string) []verdict {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(behavioursFolder, "*.jsonl.gz"))
+	files, err := filepath.Glob(filepath.Join(behavioursFolder(Versions()[0]), "*.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var scenes []scene
 	for _, file := range files {
-		scenes = append(scenes, loadScenes(t, file)...)
+		scenes = append(scenes, loadScenes(t, recorded, strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"))...)
 	}
 	found := make([][]verdict, len(scenes))
-	t.Run("scenes", func(t *testing.T) {
+	t.Run("scenes of "+recorded+" played to "+played, func(t *testing.T) {
 		for i, sc := range scenes {
 			t.Run(sc.name, func(t *testing.T) {
 				t.Parallel()
-				found[i] = replayScene(t, sc)
+				found[i] = replayScene(t, played, sc)
 			})
 		}
 	})

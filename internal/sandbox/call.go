@@ -102,6 +102,9 @@ func (c *call) contract() bool { return c.opts.Answers == Contract }
 // editions may have them or not.
 func (c *call) community() bool { return c.opts.Edition == Community && !c.contract() }
 
+// since14 reports whether to keep rules that came with version 1.4 of the community edition.
+func (c *call) since14() bool { return c.community() && c.opts.Version >= "1.4" }
+
 // handler answers a request inside a transaction. It may run more than once, and must write only after its last refusal.
 type handler func(c *call, t *tx) reply
 

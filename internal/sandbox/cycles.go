@@ -68,8 +68,8 @@ func (c *call) addTotals(t *tx, r row, members *kind) row {
 	counts := map[string]int{}
 	n := 0
 	for _, m := range t.all(members, scope(text(r, "id"))) {
-		item, ok := t.get(c.kinds.workItem, text(m.row, "issue"))
-		if ok && item.row["project"] == r["project"] {
+		item, ok := c.itemOrDeleted(t, text(m.row, "issue"))
+		if ok && !isHidden(item.row) && item.row["project"] == r["project"] { // a deleted item that is added counts
 			n++
 			counts[c.groupOf(t, text(item.row, "state"))]++
 		}
@@ -108,7 +108,9 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 func (c *call) cycleProject(t *tx, old row) *reply {
 	named := c.in["project_id"]
 	id := pythonText(named)
-	if falsy(named) {
+	if c.since14() {
+		named, id = nil, c.vars["project"]
+	} else if falsy(named) {
 		if old == nil {
 			return new(badRequest("Project ID is required"))
 		}

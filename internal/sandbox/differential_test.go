@@ -88,6 +88,7 @@ const (
 
 // contender is a server that sequences are played to.
 type contender struct {
+	version   string
 	workspace string // base URL of the workspace, with a slash at its end
 	keys      map[person]string
 	do        func(*http.Request) (answered, error)
@@ -104,10 +105,10 @@ type answered struct {
 	body     []byte
 }
 
-// sandboxContender is a new, empty community sandbox.
-func sandboxContender(t *testing.T) *contender {
+// sandboxContender is a new, empty community sandbox of a version.
+func sandboxContender(t *testing.T, version string) *contender {
 	t.Helper()
-	s := openTest(t, Options{Edition: Community, Empty: true})
+	s := openTest(t, Options{Edition: Community, Empty: true, Version: version})
 	const stranger, strangerKey = "e9d4a97c-9abe-4276-b70b-dcc704abbd45", "plane_api_sandbox_stranger"
 	err := s.store.update(func(t *tx) error {
 		s.addUser(t, stranger, "Sam", "Stranger", "sam@example.com", strangerKey, 0)
@@ -117,6 +118,7 @@ func sandboxContender(t *testing.T) *contender {
 		t.Fatal(err)
 	}
 	return &contender{
+		version:   version,
 		workspace: apiRoot + "workspaces/" + Workspace + "/",
 		keys:      map[person]string{admin: Key, member: keyBob, guest: keyEve, outsider: strangerKey, impostor: "no-such-key"},
 		do: func(req *http.Request) (answered, error) {
@@ -139,6 +141,7 @@ func realContender(t *testing.T) *contender {
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &contender{
+		version:   realVersion(t, client),
 		workspace: strings.TrimSuffix(*realURL, "/") + apiRoot + "workspaces/" + variable("WORKSPACE") + "/",
 		keys: map[person]string{
 			admin: variable("ADMIN"), member: variable("MEMBER"), guest: variable("GUEST"), outsider: variable("OUTSIDER"), impostor: "no-such-key",
@@ -153,6 +156,35 @@ func realContender(t *testing.T) *contender {
 			return answered{resp.StatusCode, resp.Header.Get("Location"), body}, err
 		},
 	}
+}
+
+// realVersion returns what the real server says its version is.
+func realVersion(t *testing.T, client *http.Client) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(*realURL, "/")+"/api/instances/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var about struct {
+		Instance struct {
+			Version string `json:"current_version"`
+		} `json:"instance"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&about); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(about.Instance.Version, "v")
+}
+
+// recordedVersion returns the newest recorded version that is not newer than a version.
+func recordedVersion(version string) string {
+	known := slices.DeleteFunc(Versions()[1:], func(v string) bool { return v > version })
+	return append(Versions()[:1:1], known...)[len(known)]
 }
 
 // reset forgets the records of the last sequence and gives the people and the
@@ -448,12 +480,16 @@ func TestTheSandboxAnswersAsTheRealServerDoes(t *testing.T) {
 	if *realURL == "" {
 		// Without a real server the same sequences are played to two
 		// sandboxes: what differs there depends on chance or on a map.
-		d := &duel{sandbox: func() *contender { return sandboxContender(t) }, lenient: nothingIsLeft, left: map[string]int{}}
-		d.other = sandboxContender(t)
-		d.run(t, 1, 5, 100)
+		for _, version := range Versions() {
+			d := &duel{sandbox: func() *contender { return sandboxContender(t, version) }, lenient: nothingIsLeft, left: map[string]int{}}
+			d.other = sandboxContender(t, version)
+			d.run(t, 1, 5, 100)
+		}
 		return
 	}
-	d := &duel{sandbox: func() *contender { return sandboxContender(t) }, other: realContender(t), lenient: whyLeft, left: map[string]int{}}
+	other := realContender(t)
+	d := &duel{sandbox: func() *contender { return sandboxContender(t, recordedVersion(other.version)) }, other: other, lenient: whyLeft, left: map[string]int{}}
+	t.Logf("the real server has version %s, and is compared with %s", other.version, recordedVersion(other.version))
 	refuseForeignProjects(t, d.other)
 	d.run(t, *realSeed, *realSequences, 60)
 }
@@ -511,14 +547,14 @@ func TestAPlantedDifferenceIsFoundAndShrunk(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			liar := sandboxContender(t)
+			liar := sandboxContender(t, Versions()[0])
 			honest := liar.do
 			liar.do = func(req *http.Request) (answered, error) {
 				got, err := honest(req)
 				got.status, got.body = plant.falsify(req, got.status, got.body)
 				return got, err
 			}
-			d := &duel{sandbox: func() *contender { return sandboxContender(t) }, other: liar, lenient: nothingIsLeft}
+			d := &duel{sandbox: func() *contender { return sandboxContender(t, Versions()[0]) }, other: liar, lenient: nothingIsLeft}
 			for seed := range uint64(50) {
 				sequence := generate(rand.New(rand.NewPCG(seed, 0)), sequenceLength)
 				m, err := d.play(t.Context(), sequence)

@@ -59,7 +59,10 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 	case "state":
 		return brief(c.kinds.state, "id", "name", "color", "group")
 	case "project":
-		out, ok := brief(c.kinds.project, "id", "identifier", "name", "cover_image", "icon_prop", "emoji", "description")
+		out, ok := brief(c.kinds.project, "id", "identifier", "name", "cover_image", "icon_prop", "emoji", "description", "archived_at")
+		if !c.since14() {
+			delete(out, "archived_at")
+		}
 		if len(out) > 0 {
 			out["cover_image_url"] = nil
 		}

@@ -20,7 +20,7 @@ var update = stdflag.Bool("update", false, "write the fidelity page and the list
 
 const (
 	fidelityPage    = "../../docs/contributors/fidelity.md"
-	differencesList = behavioursFolder + "/differing.txt"
+	differencesList = "testdata/behaviours/differing.txt"
 )
 
 // TestTheSandboxBehavesAsRecorded compares the sandbox with the recorded behaviour of a real server. A list holds the
@@ -33,8 +33,13 @@ func TestTheSandboxBehavesAsRecorded(t *testing.T) {
 	if *record != "" {
 		recordBehaviours(t)
 	}
-	score := newScore(replayBehaviours(t))
-	for file, now := range map[string]string{differencesList: score.differences(), fidelityPage: score.page(t)} {
+	var scores []score
+	differences := ""
+	for _, version := range Versions() {
+		s := newScore(version, replayBehaviours(t, version, version))
+		scores, differences = append(scores, s), differences+s.differences()
+	}
+	for file, now := range map[string]string{differencesList: differences, fidelityPage: fidelity(t, scores), versionsPage: versions(t)} {
 		if *update {
 			if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
 				t.Fatal(err)
@@ -51,15 +56,16 @@ func TestTheSandboxBehavesAsRecorded(t *testing.T) {
 	}
 }
 
-// score is the recorded behaviours, each once, by collection.
+// score is the recorded behaviours of a version, each once, by collection.
 type score struct {
+	version    string
 	behaviours map[string]map[string]verdict // collection and key
 	lines      int
 }
 
 // newScore counts a behaviour as differing if it differs in one of its places.
-func newScore(all []verdict) score {
-	s := score{map[string]map[string]verdict{}, len(all)}
+func newScore(version string, all []verdict) score {
+	s := score{version, map[string]map[string]verdict{}, len(all)}
 	for _, v := range all {
 		in := v.collection()
 		if s.behaviours[in] == nil {
@@ -77,7 +83,7 @@ func (v verdict) collection() string {
 	names := map[string]string{
 		"states": "", "labels": "", "cycles": "", "modules": "", "links": "", "comments": "", "attachments": "", "members": "", "activities": "",
 		"work-items": "", "cycle-issues": "items of cycles", "module-issues": "items of modules",
-		"archived-cycles": "cycles", "archived-modules": "modules", "project-members": "members", "relations": "", "invitations": "",
+		"archived-cycles": "cycles", "archived-modules": "modules", "project-members": "members", "members-lite": "members", "project-members-lite": "members", "relations": "", "invitations": "",
 	}
 	for _, segment := range slices.Backward(strings.FieldsFunc(v.route(), func(r rune) bool { return r == '/' || r == ' ' })) {
 		if name, ok := names[segment]; ok && name != "" {
@@ -105,8 +111,8 @@ func (sc score) differing() []verdict {
 
 func (sc score) differences() string {
 	var b strings.Builder
-	for _, v := range sc.differing() {
-		fmt.Fprintf(&b, "%s: %s\n", v.where, v.operation())
+	for _, v := range s.differing() {
+		fmt.Fprintf(&b, "%s %s: %s\n", s.version, v.where, v.operation())
 		for _, problem := range v.problems {
 			fmt.Fprintf(&b, "\t%s\n", shortened(problem, 240))
 		}
@@ -172,54 +178,20 @@ go test ./internal/sandbox -run BehavesAsRecorded           # plays the recordin
 go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page anew
 ` + "```" + `
 
-A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once; %d answers were recorded for them. The requests come from a table: every field missing, null, empty, of a wrong type, too long,
+A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once. The requests come from a table: every field missing, null, empty, of a wrong type, too long,
 unknown; unknown IDs and IDs of other kinds; names and external IDs that exist; filters, pages, orders; six people; every
 method with and without the slash at the end; deletion, archived projects, and reads after both.
-
-## Community edition
-
-| Collection | Behaviours | Equal | Differing | Equal in %% |
-|---|--:|--:|--:|--:|
+[Versions](../versions.md) says what differs between the versions.
 `
 
-// page is docs/contributors/fidelity.md.
-func (sc score) page(t *testing.T) string {
+// fidelity is docs/contributors/fidelity.md.
+func fidelity(t *testing.T, scores []score) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, fidelityText, sc.lines)
-	row := func(name string, all, differing int) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
-	}
-	sum, different := 0, 0
-	for _, in := range slices.Sorted(maps.Keys(sc.behaviours)) {
-		differing := 0
-		for _, v := range sc.behaviours[in] {
-			if len(v.problems) > 0 {
-				differing++
-			}
-		}
-		row(in, len(sc.behaviours[in]), differing)
-		sum, different = sum+len(sc.behaviours[in]), different+differing
-	}
-	row("**all**", sum, different)
-	b.WriteString("\n### What differs, and why\n\n")
-	if different > 0 {
-		b.WriteString("| Behaviours | Why | Collections | For example |\n|--:|---|---|---|\n")
-	} else {
-		b.WriteString("No recorded behaviour differs.\n")
-	}
-	by := map[string][]verdict{}
-	for _, v := range sc.differing() {
-		by[v.reason()] = append(by[v.reason()], v)
-	}
-	for _, r := range reasons() {
-		if found := by[r.text]; len(found) > 0 {
-			in := map[string]bool{}
-			for _, v := range found {
-				in[v.collection()] = true
-			}
-			fmt.Fprintf(&b, "| %d | %s | %s | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
-		}
+	b.WriteString(fidelityText)
+	recorded := 0
+	for _, s := range scores {
+		recorded = s.section(&b)
 	}
 	b.WriteString("\nEach difference, with both answers, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
 		"Values that depend on chance or on a worker of the service are not compared: IDs (except which record they name), times of today, icons, names of\n" +
@@ -236,7 +208,7 @@ func (sc score) page(t *testing.T) string {
 		edition       Edition
 		recorded      int
 	}{
-		{"Community edition", "community", Community, sum},
+		{"Community edition", "community", Community, recorded},
 		{"API v1 by the reference (self-hosted, commercial)", "reference", Full, 0},
 		{"API v2 by the reference (cloud)", "v2", Cloud, 0},
 	} {
@@ -245,6 +217,46 @@ func (sc score) page(t *testing.T) string {
 	}
 	b.WriteString(seenTable())
 	return b.String()
+}
+
+// section writes the figures of a version, and returns the number of its behaviours.
+func (sc score) section(b *strings.Builder) int {
+	fmt.Fprintf(b, "\n## Community edition %s\n\n%d answers were recorded.\n\n", sc.version, sc.lines)
+	b.WriteString("| Collection | Behaviours | Equal | Differing | Equal in % |\n|---|--:|--:|--:|--:|\n")
+	row := func(name string, all, differing int) {
+		fmt.Fprintf(b, "| %sc | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
+	}
+	sum, different := 0, 0
+	for _, in := range slices.Sorted(maps.Keys(sc.behaviours)) {
+		differing := 0
+		for _, v := range sc.behaviours[in] {
+			if len(v.problems) > 0 {
+				differing++
+			}
+		}
+		row(in, len(sc.behaviours[in]), differing)
+		sum, different = sum+len(sc.behaviours[in]), different+differing
+	}
+	row("**all**", sum, different)
+	if different == 0 {
+		b.WriteString("\nNo recorded behaviour differs.\n")
+		return sum
+	}
+	b.WriteString("\n| Behaviours | Why they differ | Collections | For example |\n|--:|---|---|---|\n")
+	by := map[string][]verdict{}
+	for _, v := range sc.differing() {
+		by[v.reason()] = append(by[v.reason()], v)
+	}
+	for _, r := range reasons() {
+		if found := by[r.text]; len(found) > 0 {
+			in := map[string]bool{}
+			for _, v := range found {
+				in[v.collection()] = true
+			}
+			fmt.Fprintf(b, "| %d | %sc | %sc | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
+		}
+	}
+	return sum
 }
 
 // example is a request that fits into a cell of a table.

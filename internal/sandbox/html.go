@@ -100,15 +100,7 @@ func isSpace(n *html.Node) bool {
 
 // isDropped reports whether an element is removed with its content.
 func isDropped(n *html.Node) bool {
-	if n.Type != html.ElementNode {
-		return false
-	}
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Iframe, atom.Noscript, atom.Template, atom.Object, atom.Embed:
-		return true
-	default:
-	}
-	return false
+	return n.Type == html.ElementNode && isOneOf(n.Data, "script style iframe noscript template object embed")
 }
 
 // isKnown reports whether an element stays. Of other elements only the content stays.
@@ -201,11 +193,7 @@ func allowedURL(s string) bool {
 	if !ok || strings.ContainsAny(scheme, "/?#") {
 		return true // relative
 	}
-	switch strings.ToLower(scheme) {
-	case "http", "https", "mailto", "tel":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"http", "https", "mailto", "tel"}, strings.ToLower(scheme))
 }
 
 func escapeText(s string) string {

@@ -33,6 +33,20 @@ func listProjectMembers(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
+// listLightly answers with a page of members, the newest first, with their roles and whether they are active. Rows name
+// the user in a column.
+func listLightly(k *kind, user string) handler {
+	return func(c *call, t *tx) reply {
+		found := t.all(k, k.scope(c))
+		slices.Reverse(found)
+		return renderPage(c, found, func(m stored) row {
+			p := c.profile(t, text(m.row, user))
+			p["role"], p["is_active"], p["is_bot"] = m.row["role"], !flag(m.row, "inactive"), false
+			return p
+		})
+	}
+}
+
 // profile returns a user as other users see it.
 func (c *call) profile(t *tx, id string) row {
 	s, ok := t.get(c.kinds.user, id)

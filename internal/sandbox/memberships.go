@@ -60,6 +60,7 @@ func addCycleIssues(c *call, t *tx) reply {
 		return *refused
 	}
 	id := text(cycle.row, "id")
+	ids = c.dropUnlisted(t, ids, func(item row) bool { return item["project"] == c.vars["project"] })
 	for _, issue := range ids {
 		if !c.everExisted(t, issue) {
 			return badPayload()
@@ -93,6 +94,18 @@ func addCycleIssues(c *call, t *tx) reply {
 		return badPayload()
 	}
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
+}
+
+// dropUnlisted returns the IDs that the service adds to a cycle or relates. Since 1.4 it silently leaves out IDs of items
+// that no list shows or that fits refuses. It still moves any item that is in another cycle.
+func (c *call) dropUnlisted(t *tx, ids []string, fits func(item row) bool) []string {
+	if !c.since14() {
+		return ids
+	}
+	return slices.DeleteFunc(ids, func(id string) bool {
+		item, ok := t.get(c.kinds.workItem, id)
+		return !ok || !fits(item.row) || c.kinds.isArchived(t, text(item.row, "project"))
+	})
 }
 
 // addToCycle adds an item to a cycle. like holds the values of an earlier membership to keep: its ID, time and project.

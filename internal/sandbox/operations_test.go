@@ -17,6 +17,8 @@ func beyondDescriptors() map[string]string {
 	const seen = "TestAPIV2AnswersAsTheServicesOwnTestsSawIt reads what its batches made"
 	reasons := map[string]string{
 		"GET projects/{}/work-items/{}/links/{}/": "TestTheSandboxBehavesAsRecorded reads what a change did to a link",
+		"GET members-lite/":                       "by a 404 one tells a version before 1.4",
+		"GET projects/{}/project-members-lite/":   "TestTheSandboxBehavesAsRecorded reads what 1.4 shows of members",
 	}
 	for _, list := range []string{"states/", "labels/", "cycles/", "modules/", "milestones/", "work-items/{}/comments/"} {
 		reasons["GET /api/v2/workspaces/{}/projects/{}/"+list], reasons["GET /api/v2/workspaces/{}/projects/{}/"+list+"{}/"] = seen, seen

@@ -54,29 +54,27 @@ func uuids(_ *tx, v any) (any, any) {
 	return ids, nil
 }
 
-// storedRelation returns the stored form of a relation. blocking, start_after and finish_after are stored as their
-// inverse, from the other item.
+// relationPairs returns the relations that have a name for each side: the name that is stored, and the one from the other side.
+func relationPairs() [][2]string {
+	return [][2]string{{"blocked_by", "blocking"}, {"start_before", "start_after"}, {"finish_before", "finish_after"}}
+}
+
+// storedRelation returns the name under which a relation is stored, and whether it is stored from the other item.
 func storedRelation(name string) (kept string, reversed bool) {
-	switch name {
-	case "blocking":
-		return "blocked_by", true
-	case "start_after":
-		return "start_before", true
-	case "finish_after":
-		return "finish_before", true
+	for _, pair := range relationPairs() {
+		if pair[1] == name {
+			return pair[0], true
+		}
 	}
 	return name, false
 }
 
 // inverseRelation returns the name of a stored relation from the other item's side.
 func inverseRelation(kept string) string {
-	switch kept {
-	case "blocked_by":
-		return "blocking"
-	case "start_before":
-		return "start_after"
-	case "finish_before":
-		return "finish_after"
+	for _, pair := range relationPairs() {
+		if pair[0] == kept {
+			return pair[1]
+		}
 	}
 	return kept
 }
@@ -152,6 +150,7 @@ func addRelations(c *call, t *tx) reply {
 	}
 	name, ids := text(body, "relation_type"), list(body, "issues")
 	self := c.vars["item"]
+	ids = c.dropUnlisted(t, ids, func(row) bool { return true })
 	for _, id := range append([]string{self}, ids...) {
 		if !c.everExisted(t, id) {
 			return badPayload()

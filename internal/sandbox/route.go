@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +19,7 @@ type route struct {
 	permission     permission
 	on             methods
 	notInCommunity bool   // the community edition lacks the route
+	since          string // version of the community edition that brought the route, which no other edition has
 	unpaged        bool   // documented as a list without paging
 	fixedOrder     bool   // the list is not sorted by age, and its orders are not served
 	noSlash        string // method that is documented without trailing slash
@@ -62,6 +65,11 @@ func element(k *kind) methods {
 
 const apiRoot = "/api/v1/"
 
+// instanceText is the answer of the community edition about itself.
+//
+//go:embed instance.json
+var instanceText string
+
 // endpoints returns the patterns of the mux and their handlers. The patterns have no methods, because the service checks
 // the method after the credential.
 func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
@@ -70,7 +78,11 @@ func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 	}
 	add("/", s.servePage)
 	add("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
-		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
+		about := `{"is_activated": false, "is_setup_done": false}`
+		if s.opts.Edition == Community {
+			about = strings.ReplaceAll(instanceText, "VERSION", s.opts.Version)
+		}
+		send(w, req, reply{http.StatusOK, json.RawMessage(about)}, nil)
 	})
 	add(storePath, s.serveStore)
 	if s.opts.Edition == Cloud {
@@ -208,12 +220,12 @@ func (s *Server) routes() []route {
 	}
 	switch s.opts.Edition {
 	case Community:
-		return slices.DeleteFunc(routes, func(r route) bool { return r.notInCommunity })
+		return slices.DeleteFunc(routes, func(r route) bool { return r.notInCommunity || s.opts.Version < r.since })
 	case Cloud:
 		routes = append(routes, s.routesV2()...)
 	case Full:
 	}
-	return routes
+	return slices.DeleteFunc(routes, func(r route) bool { return r.since != "" })
 }
 
 // table returns every route of API v1.
@@ -230,6 +242,7 @@ func (s *Server) table() []route {
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(readUser)}},
 		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "members-lite/", since: "1.4", permission: workspacePeople, on: methods{get: do(listLightly(s.kinds.member, "id"))}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
 			get: do(listInvitations), post: do(s.kinds.invitation.create),
 		}},
@@ -245,6 +258,9 @@ func (s *Server) table() []route {
 		{pattern: project + "summary/", permission: workspacePeople, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
 		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
+		{pattern: project + "project-members-lite/", since: "1.4", permission: projectLabels, on: methods{
+			get: do(listLightly(s.kinds.projectMember, "member")),
+		}},
 		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
 			get: do(readMember), patch: do(changeMember), del: do(removeMember),
 		}},

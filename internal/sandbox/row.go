@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strconv"
 	"sync"
@@ -41,13 +40,9 @@ func encode(v any) []byte {
 
 // decodeRow is the inverse of encode.
 func decodeRow(b []byte) (row, error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	var r row
-	if err := dec.Decode(&r); err != nil {
-		return nil, fmt.Errorf("decode a stored row: %w", err)
-	}
-	return r, nil
+	v, err := decodeJSON(b)
+	r, _ := v.(row)
+	return r, err
 }
 
 // rowCache holds decoded rows by their encoding, because decoding the same rows for each request took a third of the

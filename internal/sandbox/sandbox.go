@@ -40,12 +40,16 @@ const (
 	Cloud
 )
 
+// Versions returns the versions of the community edition that were recorded, the oldest first.
+func Versions() []string { return []string{"1.3.1", "1.4.1"} }
+
 // Options are the settings of a server. The zero value is a full edition that answers as observed, without a limit, in a temporary file.
 type Options struct {
 	Path      string   // database file, made if it does not exist; "" is a temporary one, removed by Close
 	Workspace string   // slug; default: slug of the stored data, or [Workspace] for new data; any other slug holds only its members
 	Answers   Answers  // default Observed
 	Edition   Edition  // default Full
+	Version   string   // whose answers the community edition gives: the last of [Versions] that begins so
 	Rate      int      // requests per minute and key, sliding; 0 is no limit
 	Empty     bool     // a new database has only the workspace and its members
 	People    []string // e-mail addresses of further members of the workspace
@@ -106,6 +110,12 @@ func Open(opts Options) (*Server, error) {
 	}
 	if opts.FileLimit <= 0 {
 		opts.FileLimit = 5 << 20
+	}
+	given := opts.Version
+	for _, version := range Versions() {
+		if strings.HasPrefix(version, given) {
+			opts.Version = version
+		}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -29,7 +30,6 @@ const (
 	userEve            = "33dc76ce-bfb9-450c-b813-b1e5836de318"
 	projectWeb         = "556020b2-a2c9-4577-9eee-1fdf3a448fe1"
 	projectOps         = "f537b6d0-3cc3-473e-8b23-0d902fd0044b"
-	estimateWeb        = "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a10"
 	typeDefault        = "0c2f6a5e-8d0b-4c57-9a3e-6f1d2b7c8e90"
 	definitionRelates  = "b7d1c3e4-52a6-4f08-9b1c-3d4e5f6a7b80"
 	stateBacklog       = "c6695c62-d6b7-4ac9-949a-3627938a6501"
@@ -143,44 +143,20 @@ func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
 // stands for the ID of the record with that name. ID is the ID of the record in the sandbox; "" = a random one.
 type SeedRequest struct{ Name, ID, Method, Path, Body string }
 
+// seedText holds a seed request in each line.
+//
+//go:embed seed.txt
+var seedText string
+
 // SeedRequests returns the requests that create the seed, in order.
 func SeedRequests() []SeedRequest {
-	return []SeedRequest{
-		{"web", projectWeb, "POST", "projects/", `{"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true}`},
-		{"ops", projectOps, "POST", "projects/", `{"name": "Operations", "identifier": "OPS", "cycle_view": true}`},
-		{"", "", "POST", "projects/{web}/project-members/", `{"member": "{bob}", "role": 15}`},
-		{"", "77e50dc9-100e-472f-b0d7-602a0fd910d5", "POST", "projects/{web}/labels/", `{"name": "backend", "color": "#3b82f6"}`},
-		{"", "2c08e614-fcc3-4cbc-b96f-9ce70d31d854", "POST", "projects/{web}/labels/", `{"name": "frontend", "color": "#a855f7"}`},
-		{"", "6ae3db85-0c18-4090-bb3a-5fdb3dc2ebe4", "POST", "projects/{web}/labels/", `{"name": "bug", "color": "#ef4444"}`},
-		{"", "1c99690f-ea10-4138-93ca-c7cc08f9aa32", "POST", "projects/{ops}/labels/", `{"name": "infra", "color": "#64748b"}`},
-		{"", "9be53832-c9d7-4815-9139-20dbbe244f49", "POST", "projects/{web}/cycles/", `{"name": "Sprint 14", "project_id": "{web}", "start_date": "2030-01-07", "end_date": "2030-01-18"}`},
-		{"", "d5e85d1f-ed29-44b5-b7b6-b94d96c2a602", "POST", "projects/{web}/cycles/", `{"name": "Sprint 15", "project_id": "{web}", "start_date": "2030-01-21", "end_date": "2030-02-01"}`},
-		{"", "dd55dc26-edd8-4950-95ab-a90509bb4458", "POST", "projects/{ops}/cycles/", `{"name": "Q1", "project_id": "{ops}", "start_date": "2030-01-01", "end_date": "2030-03-31"}`},
-		{"", "53081048-fa80-4ee8-8807-c023fdc2d15b", "POST", "projects/{web}/modules/", `{"name": "Checkout", "description": "Basket, payment, receipt"}`},
-		{"", "", "PATCH", "projects/{web}/", `{"is_issue_type_enabled": true}`},
-		{"", "62ef588b-cee9-465b-a832-bdf1a3698031", "POST", "projects/{web}/work-item-types/", `{"name": "Story"}`},
-		{"", "e9e031e6-9682-4a1f-ac81-c9be6b0fd408", "POST", "projects/{web}/work-item-types/", `{"name": "Task"}`},
-		{"points", estimateWeb, "POST", "projects/{web}/estimates/", `{"name": "Points", "type": "points"}`},
-		{"", "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a11", "POST", "projects/{web}/estimates/{points}/estimate-points/", `{"estimate_points": [{"key": 0, "value": "1"}]}`},
-		{"", "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a12", "POST", "projects/{web}/estimates/{points}/estimate-points/", `{"estimate_points": [{"key": 1, "value": "2"}]}`},
-		{"", "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a13", "POST", "projects/{web}/estimates/{points}/estimate-points/", `{"estimate_points": [{"key": 2, "value": "3"}]}`},
-		{"", "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a15", "POST", "projects/{web}/estimates/{points}/estimate-points/", `{"estimate_points": [{"key": 3, "value": "5"}]}`},
-		{"", "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a18", "POST", "projects/{web}/estimates/{points}/estimate-points/", `{"estimate_points": [{"key": 4, "value": "8"}]}`},
-		{"", "", "PATCH", "projects/{web}/", `{"estimate": "{points}"}`},
-		{"item", "5bb762a8-b0d0-4962-9a27-5e9203cb8756", "POST", "projects/{web}/work-items/", `{"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>"}`},
-		{"", "8130f42f-2098-4efe-a9ee-1ea1a86d6def", "POST", "projects/{web}/work-items/{item}/links/", `{"url": "https://example.com/prices.pdf", "title": "Price list"}`},
-		{"", "f91ffc49-42e0-43f3-8195-97b7dc95ef17", "POST", "projects/{web}/work-items/{item}/comments/", `{"comment_html": "<p>The PDF is ready.</p>"}`},
-		{"", "089ed4fd-87f5-45e8-9c03-b24d590ab340", "POST", "initiatives/", `{"name": "Grow in the north", "state": "ACTIVE"}`},
-		{"", "99c451c1-7ed3-4e12-a6ac-90df4adf2e51", "POST", "initiatives/labels/", `{"name": "growth", "color": "#22c55e"}`},
-		{"", "8630365e-779b-4096-9934-9e1f1afc5f52", "POST", "initiatives/labels/", `{"name": "risk", "color": "#f97316"}`},
-		{"", "9a8e6f8f-159a-4c67-8280-1e5c2024ef17", "POST", "teamspaces/", `{"name": "Platform", "lead": "{ada}"}`},
-		{"globex", "caedfcea-1d7d-4f5c-9623-b8e6eb04b11d", "POST", "customers/", `{"name": "Globex", "email": "hello@globex.example"}`},
-		{"", "aa184c6d-2f87-43e2-923f-0d78cf03c0df", "POST", "customers/", `{"name": "Initech"}`},
-		{"", "f9f9766c-b6e2-4cb2-9708-9dc8d31b83b4", "POST", "customers/{globex}/requests/", `{"name": "Dark mode", "description_html": "<p>For night shifts.</p>"}`},
-		{"", "61649891-3d0c-465a-8354-168fabd5b5df", "POST", "customer-properties/", `{"display_name": "Tier", "property_type": "TEXT"}`},
-		{"", "87b02205-6366-48be-ba2c-646de8e90437", "POST", "customer-properties/", `{"display_name": "Renewal", "property_type": "DATETIME"}`},
-		{"", "9d8689a7-15b0-4244-a430-21cd52e6f022", "POST", "pages/", `{"name": "Welcome", "description_html": "<p>Start here.</p>"}`},
+	var out []SeedRequest
+	for line := range strings.Lines(seedText) {
+		if part := strings.SplitN(strings.TrimSpace(line), " ", 5); part[0] != "#" {
+			out = append(out, SeedRequest{strings.Trim(part[0], "-"), strings.Trim(part[1], "-"), part[2], part[3], part[4]})
+		}
 	}
+	return out
 }
 
 // SeedName matches a name in braces in a [SeedRequest].

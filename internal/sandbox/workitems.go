@@ -107,6 +107,7 @@ func removeWorkItem(c *call, t *tx) reply { return c.itemOfRoute(t).remove(c, t)
 
 // changeWorkItem changes an item, and moves it between the shown and the hidden items if necessary.
 func changeWorkItem(c *call, t *tx) reply {
+	c.ignoreCompletion()
 	from := c.itemOfRoute(t)
 	answer := from.change(c, t)
 	s, ok := t.get(from, c.vars["item"])
@@ -129,6 +130,13 @@ func changeWorkItem(c *call, t *tx) reply {
 		t.setIndex("1", "out-of-order", text(s.row, "project"))
 	}
 	return answer
+}
+
+// ignoreCompletion drops the completion time from the body, as the service does since 1.4.
+func (c *call) ignoreCompletion() {
+	if c.since14() {
+		delete(c.in, "completed_at")
+	}
 }
 
 const (
@@ -232,6 +240,7 @@ func filterIDs(r row, name string, keep func(string) bool) []any {
 
 // createWorkItem creates a work item in the project of the route.
 func createWorkItem(c *call, t *tx) reply {
+	c.ignoreCompletion()
 	if refused := c.notAnObject(); refused != nil {
 		return *refused
 	}

@@ -17,7 +17,7 @@ import (
 // compared with the request, and a failure with the objects that the service shows afterwards.
 
 // silentDropHint names the references that the service drops without an error.
-const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
+const silentDropHint = "the service silently drops archived, deleted and other projects' objects, and people who are guests or not members of the project"
 
 // verify adds warnings about fields that the answer shows with other values than were sent.
 func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string) {

@@ -244,7 +244,7 @@ func (ex *examination) checkService(ctx context.Context, op *resource.Operation)
 	failed, _ := errors.AsType[*apiclient.Error](err)
 	if failed != nil && failed.Credential() {
 		summary, hint := "the "+ex.in.Credential+" is not accepted: "+refusalText(failed),
-			"it may be mistyped, expired or revoked: make a new one in the service's settings"
+			"it may be mistyped, expired or revoked, or its owner deactivated: make a new one in the service's settings"
 		if failed.Status == 401 && strings.HasPrefix(ex.in.Credential, "access token") {
 			hint = "some editions take API keys only: set PLANE_API_KEY instead"
 		}

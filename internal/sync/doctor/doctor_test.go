@@ -334,6 +334,8 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				next.ServeHTTP(w, r)
 			})
 		}},
+		"usual limit":                     {options: sandboxtest.Options{Rate: 60, Now: noon}},
+		"limit that was raised":           {options: sandboxtest.Options{Rate: 6000, Now: noon}},
 		"one list is broken":              {handler: on("/cycles/", always(404, js, `{"error":"The requested resource does not exist."}`))},
 		"a project with an impossible ID": {handler: on("/projects/", always(200, js, `{"results":[{"id":"../x","identifier":"ODD"}]}`))},
 		"a project that is not found": {handler: func(next http.Handler) http.Handler {

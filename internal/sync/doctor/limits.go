@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/text/diag"
@@ -9,6 +11,7 @@ import (
 
 const (
 	fewRequests     = 10          // remaining requests that are worth a warning
+	usualQuota      = 60          // requests in a minute that the service takes from a key if nobody changed it
 	maxClockSkew    = time.Minute // difference of two clocks that is worth a warning
 	clockResolution = time.Second
 )
@@ -33,7 +36,11 @@ func (ex *examination) checkRateLimit() {
 		ex.add("rate limit", Warning, diag.Count(ex.remaining, "request")+" left"+when,
 			"runs will have to wait; other programs may be using the same credential")
 	default:
-		ex.add("rate limit", OK, diag.Count(ex.remaining, "request")+" left"+when, "")
+		hint := ""
+		if u, err := url.Parse(ex.BaseURL); ex.remaining < usualQuota && err == nil && !strings.HasSuffix(u.Hostname(), ".plane.so") {
+			hint = "on a server of your own, API_KEY_RATE_LIMIT=6000/minute in the environment of its API raises the limit"
+		}
+		ex.add("rate limit", OK, diag.Count(ex.remaining, "request")+" left"+when, hint)
 	}
 }
 

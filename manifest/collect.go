@@ -89,7 +89,7 @@ func (c *collector) readDocument(root *node) {
 	}
 	c.checkTag(root, "")
 	pairs := c.pairs(root)
-	if what, hint := otherFile(pairs); what != "" {
+	if what, hint := c.kinds.otherFile(root, pairs); what != "" && !c.hasContent {
 		c.reportNode(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
 		c.hasVersion = true
 		return
@@ -201,8 +201,11 @@ func (c *collector) setSource(document int, origin map[string]any) {
 	c.all.origins[document] = s
 }
 
-// otherFile recognizes planform's own files that are not manifests, such as plans and state files.
-func otherFile(pairs []*node) (what, hint string) {
+// maxOtherKeys limits the keys and values of a file of another kind. The limit bounds the cost of the look at the keys.
+const maxOtherKeys = 200
+
+// otherFile recognizes files that are not manifests: planform's own, such as plans and state files, and those of other programs.
+func (ks *kindSet) otherFile(root *node, pairs []*node) (what, hint string) {
 	has := func(names ...string) bool {
 		for _, name := range names {
 			if !slices.ContainsFunc(pairs, func(n *node) bool { return n.Kind == scalarNode && n.Value == name }) {
@@ -216,8 +219,25 @@ func otherFile(pairs []*node) (what, hint string) {
 		return "a plan", "planform apply FILE carries it out, without -f"
 	case has("lineage", "serial"):
 		return "a state file", "name a manifest; the state is found beside it, or with --state"
+	case has("unknown_people", "people"):
+		return "a mapping of planform convert", "name the folder of the manifests: its mapping is left out"
+	case has("format_version"):
+		return "a report", "name the YAML files that begin with version: 1"
+	case len(pairs) > 0 && len(pairs) < maxOtherKeys && !has(schema.Version) && !has(schema.Vars) && ks.isOtherFormat(root) && !meansList(pairs):
+		return "a file of another kind", "a manifest begins with version: 1 and workspace: SLUG; values of variables are for --var-file"
 	}
 	return "", ""
+}
+
+// meansList reports whether a key is a list of objects, or a word for one, such as issues for work_items.
+func meansList(pairs []*node) bool {
+	for key := range yamltext.Pairs(pairs) {
+		names := append(candidates(snakeCase(key.Value)), key.Value)
+		if slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return slices.Contains(names, k.Section) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // requireSame stores a setting, or reports a conflict if another document has a different value for it.

@@ -39,6 +39,11 @@ func candidates(word string) []string {
 	return properties
 }
 
+// Meaning returns the name that a word of people or of another tracker stands for, or "": due stands for target_date.
+func Meaning(word string, names []string) string {
+	return synonymOf(word, func(property string) bool { return slices.Contains(names, property) })
+}
+
 // synonymOf returns the property of an object that a word probably stands for, or "".
 func synonymOf(word string, has func(property string) bool) string {
 	snake := snakeCase(word)

@@ -113,19 +113,36 @@ var document = sync.OnceValue(func() []byte {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
 		}
 	}
-	return indent(addEditorMessages(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
+	return indent(addEditorMessages(append(doc, member{"$defs", defs}), patternWords()).(object)) //nolint:forcetypeassert // as it was
 })
 
 // editorKeyPattern is a form of keyPattern that any editor and validator understands; few know Unicode classes. It accepts more texts.
 const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
 
-// addEditorMessages adds an explanation to each pattern, for editors.
-func addEditorMessages(value any) any {
+// patternWords returns the explanation of each pattern and format, for editors.
+func patternWords() map[string]string {
 	words := map[string]string{
 		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
 		colorPattern: "write a colour such as \"#22c55e\", between quotes", urlPattern: "write an address that begins with http:// or https://",
 		notBlank: "write a text that is not empty", "date": "write a date as YYYY-MM-DD", workspacePattern: "write the slug of a workspace, as its web address shows it",
+		variablePattern: "write letters, digits, _ and -, the first a letter or _", resource.OwnerPattern: "write lower-case letters, digits, . _ and -, the first a letter or digit",
+		sourcePattern: "write the base URL of a service, such as https://api.plane.so",
 	}
+	for _, k := range resource.Kinds() {
+		if k.Identifier != nil {
+			words[k.Identifier.Pattern] = "write " + cmp.Or(k.Identifier.PatternDoc, "an identifier such as WEB-7")
+		}
+		for i := range k.Fields {
+			if f := &k.Fields[i]; f.PatternDoc != "" {
+				words[f.Pattern] = "write " + f.PatternDoc
+			}
+		}
+	}
+	return words
+}
+
+// addEditorMessages adds an explanation to each pattern, for editors.
+func addEditorMessages(value any, words map[string]string) any {
 	switch value := value.(type) {
 	case object:
 		message := ""
@@ -138,9 +155,9 @@ func addEditorMessages(value any) any {
 					value[i].value = editorKeyPattern
 				}
 			case "markdownDescription":
-				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
+				value[i].value = WithLinks(text, "[$1](%s)")
 			default:
-				value[i].value = addEditorMessages(m.value)
+				value[i].value = addEditorMessages(m.value, words)
 			}
 		}
 		if message != "" {
@@ -149,10 +166,15 @@ func addEditorMessages(value any) any {
 		return value
 	case []any:
 		for i, v := range value {
-			value[i] = addEditorMessages(v)
+			value[i] = addEditorMessages(v, words)
 		}
 	}
 	return value
+}
+
+// WithLinks returns a description whose links to other pages have the form, where $1 is the text of the link, and %s stands for its address.
+func WithLinks(doc, form string) string {
+	return pageLink.ReplaceAllString(doc, strings.Replace(form, "%s", strings.TrimSuffix(site, "schema/")+"$2/$3", 1))
 }
 
 // pageLink matches a link in a description to another page.
@@ -359,9 +381,8 @@ func withAttribute(list object, k *resource.Kind, f *resource.Field) object {
 		switch {
 		case m.name == "items" && a.Words != nil:
 			list[i].value = entry
-		case m.name == "examples" && a.Words != nil:
-			said, _ := resource.MustLookup(a.Words.Kind).Field(a.Words.Outward)
-			list[i].value = []any{[]any{object{{a.Member, f.Example}, {a.Name, said.Example}}}}
+		case m.name == "examples":
+			list[i].value = []any{Example(k, f)}
 		case m.name == "items":
 			list[i].value = object{{"anyOf", []any{m.value, entry}}}
 		}
@@ -398,7 +419,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	case resource.RefSet:
 		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
 	default:
-		s = append(s, member{"type", fieldType(f, clears)})
+		s = append(s, member{"type", fieldType(f, clears, whole)})
 	}
 	rules := textRules(f, clears)
 	if f.MaxLength > 0 {
@@ -409,13 +430,13 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	}
 	s = append(s, rules...)
 	if whole && f.Example != "" {
-		s = append(s, member{"examples", []any{Example(f)}})
+		s = append(s, member{"examples", []any{example(f)}})
 	}
 	return s
 }
 
-// fieldType returns the JSON type of a single value.
-func fieldType(f *resource.Field, clears bool) any {
+// fieldType returns the JSON type of a single value. An editor would offer true and false for a name that may be a boolean.
+func fieldType(f *resource.Field, clears, whole bool) any {
 	switch f.Type {
 	case resource.Number:
 		if f.Max > 0 {
@@ -428,6 +449,8 @@ func fieldType(f *resource.Field, clears bool) any {
 		return nullable("object", clears)
 	case resource.Date, resource.Color, resource.URL, resource.File, resource.Upload, resource.SecretFile:
 		return nullable("string", clears)
+	case resource.Ref:
+		return slices.DeleteFunc(textTypes(clears), func(t string) bool { return whole && t == "boolean" })
 	default:
 		return textTypes(clears)
 	}
@@ -471,7 +494,16 @@ func allowsEmpty(rules object) bool {
 }
 
 // Example returns the example of a field as the JSON value that an editor inserts.
-func Example(f *resource.Field) any {
+func Example(k *resource.Kind, f *resource.Field) any {
+	if via, ok := resource.MembershipOf(k.Name, f.Name); ok && via.Membership.Attribute != nil && via.Membership.Attribute.Words != nil {
+		a := via.Membership.Attribute
+		said, _ := resource.MustLookup(a.Words.Kind).Field(a.Words.Outward)
+		return []any{object{{a.Member, f.Example}, {a.Name, said.Example}}}
+	}
+	return example(f)
+}
+
+func example(f *resource.Field) any {
 	switch f.Type {
 	case resource.RefSet, resource.EnumSet:
 		return []string{f.Example}

@@ -2,7 +2,9 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +57,45 @@ func TestTheUsualMistakesHaveAMessageInWordsInEditors(t *testing.T) {
 		}
 		if got := strings.Join(words, " "); got != tt.want && !(strings.HasPrefix(tt.want, "[") && strings.Contains(got, tt.want)) {
 			t.Errorf("%s: %s is %q", name, tt.at, got)
+		}
+	}
+}
+
+// TestEachPatternSaysInWordsWhatToWrite walks through the schema: editors show a pattern without words as it is.
+func TestEachPatternSaysInWordsWhatToWrite(t *testing.T) {
+	t.Parallel()
+	var doc any
+	if err := json.Unmarshal(schema.Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(at string, value any)
+	walk = func(at string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			if _, has := value["pattern"].(string); has && value["patternErrorMessage"] == nil && value["errorMessage"] == nil {
+				t.Errorf("%s has the pattern %s", at, value["pattern"])
+			}
+			for name, inner := range value {
+				walk(at+" "+name, inner)
+			}
+		case []any:
+			for i, inner := range value {
+				walk(at+" "+strconv.Itoa(i), inner)
+			}
+		}
+	}
+	walk("", doc)
+}
+
+func TestAnEditorOffersNoBooleansForANameOfAnotherObject(t *testing.T) {
+	t.Parallel()
+	for value, good := range map[any]bool{"Todo": true, 7: true, true: false} {
+		item := map[string]any{"name": "A", "state": value}
+		if err := whole().Validate(map[string]any{"projects": []any{map[string]any{"identifier": "WEB", "work_items": []any{item}}}}); (err == nil) != good {
+			t.Errorf("state: %v: %v", value, err)
+		}
+		if text := fmt.Sprint(value); len(schema.New().Check("work_item", map[string]any{"name": "A", "state": text})) > 0 {
+			t.Errorf("the program refuses %s", text)
 		}
 	}
 }

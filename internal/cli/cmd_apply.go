@@ -223,7 +223,7 @@ func (ao applyOptions) confirm(ctx context.Context, p Process, plan *planner.Pla
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
-			out.view.Notef("nothing was done; --yes goes ahead without a question")
+			out.view.Notef("nothing was done; %s--yes goes ahead without a question", map[bool]string{true: `only "yes" deletes, `}[plan.Summary.Delete > 0])
 		}
 		if errors.Is(a.err, view.ErrNoTerminal) {
 			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask", code: "needs-yes"}

@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/schema"
 )
 
@@ -45,6 +46,7 @@ planform doctor describes your own service.`,
 			if err != nil {
 				return err
 			}
+			k, path = inside(k, path)
 			return showKind(out, k, path)
 		},
 	}
@@ -74,7 +76,7 @@ type explainedField struct {
 }
 
 func explainKind(k *resource.Kind) explainedKind {
-	return explainedKind{k.Name, k.Section, cmp.Or(k.Parent, "workspace"), k.Doc, k.Example, apisOf(k, nil), editionsOf(k, nil), nil}
+	return explainedKind{k.Name, k.Section, cmp.Or(k.Parent, "workspace"), withAddresses(k.Doc), k.Example, apisOf(k, nil), editionsOf(k, nil), nil}
 }
 
 // explainFields returns the fields of a kind and the properties that all objects have. A path selects a field or a group; "" selects all.
@@ -82,34 +84,59 @@ func explainFields(k *resource.Kind, path string) []explainedField {
 	var fields []explainedField
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		e := explainedField{f.Path(), holds(f), f.Doc, rules(k, f), nil, apisOf(k, f), editionsOf(k, f)}
+		e := explainedField{f.Path(), holds(f), withAddresses(f.Doc), rules(k, f), nil, apisOf(k, f), editionsOf(k, f)}
 		if f.Example != "" {
-			e.Example = schema.Example(f)
+			e.Example = schema.Example(k, f)
 		}
 		fields = append(fields, e)
 	}
 	for _, p := range schema.Common(k) {
-		fields = append(fields, explainedField{p.Name, p.Holds, p.Doc, []string{}, nil, apisOf(k, nil), editionsOf(k, nil)})
+		fields = append(fields, explainedField{p.Name, p.Holds, withAddresses(p.Doc), []string{}, nil, apisOf(k, nil), editionsOf(k, nil)})
 	}
 	return slices.DeleteFunc(fields, func(e explainedField) bool { return path != "" && !strings.HasPrefix(e.Name+".", path+".") })
+}
+
+// withAddresses returns a description with the address of each page that it links to.
+func withAddresses(doc string) string { return schema.WithLinks(doc, "$1 (%s)") }
+
+// inside returns the kind of the list that a path begins with, such as links of a work item, and the rest of the path.
+func inside(k *resource.Kind, path string) (*resource.Kind, string) {
+	list, rest, _ := strings.Cut(path, ".")
+	for _, child := range resource.Children(k.Name) {
+		if child.Section == list {
+			return inside(child, rest)
+		}
+	}
+	return k, path
 }
 
 // kindCalled returns the kind for a word: the kind's name, its list, or a word of another tracker. The word may have - instead of _.
 func kindCalled(word string) (*resource.Kind, error) {
 	name := strings.ReplaceAll(cmp.Or(kindsElsewhere().of(word), word), "-", "_")
-	var found []string
+	var found, known, fields []string
 	for _, k := range resource.Kinds() {
 		switch {
 		case k.Section == "": // no manifest has it
+			continue
 		case k.Name == name:
 			return k, nil
 		case k.Section == name:
 			found = append(found, k.Name)
 		}
+		if _, ok := k.Field(name); ok {
+			fields = append(fields, k.Name+"."+name)
+		}
+		known = append(known, k.Name, k.Section)
 	}
 	switch len(found) {
 	case 0:
+		if meant := cmp.Or(manifest.Meaning(name, known), manifest.Meaning(diag.Plural(name), known)); meant != "" {
+			return kindCalled(meant)
+		}
 		hint := cmp.Or(diag.DidYouMean(name, resource.Listed()), "planform explain lists the kinds")
+		if fields != nil {
+			hint = "it is a field: planform explain " + fields[0]
+		}
 		return nil, usageError{text: "unknown kind " + cmp.Or(word, `""`), hint: hint}
 	case 1:
 		return resource.MustLookup(found[0]), nil
@@ -132,7 +159,7 @@ func showKinds(out output) error {
 	if out.json {
 		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "kinds": all})
 	}
-	return out.view.Table([]string{"list", "kind", "holds"}, rows)
+	return out.view.Definitions([]string{"list", "kind", "holds"}, rows)
 }
 
 func showKind(out output, k *resource.Kind, path string) error {
@@ -140,11 +167,19 @@ func showKind(out output, k *resource.Kind, path string) error {
 	e.Fields = explainFields(k, path)
 	switch {
 	case len(e.Fields) == 0:
-		return usageError{text: diag.A(k.Noun()) + " has no field " + path, hint: "planform explain " + k.Name + " lists the fields"}
+		var names []string
+		for _, f := range explainFields(k, "") {
+			names = append(names, f.Name)
+		}
+		hint := "planform explain " + k.Name + " lists the fields"
+		if near := cmp.Or(manifest.Meaning(path, names), strings.Join(diag.Typo(path, names), "")); near != "" {
+			hint = "did you mean " + k.Name + "." + near + "?"
+		}
+		return usageError{text: diag.A(k.Noun()) + " has no field " + path, hint: hint}
 	case out.json:
 		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "kinds": []explainedKind{e}})
 	case path != "":
-		return out.view.Lines(fieldLines(k, e.Fields)...)
+		return out.view.Definitions(nil, nil, fieldLines(k, e.Fields)...)
 	}
 	word := map[bool]string{false: "list ", true: "mapping "}[k.Singleton]
 	lines := []string{k.Name + ", in the " + word + k.Section + " of " + diag.A(strings.ReplaceAll(e.In, "_", " ")), k.Doc, ""}
@@ -156,7 +191,7 @@ func showKind(out output, k *resource.Kind, path string) error {
 	for _, child := range resource.Children(k.Name) {
 		rows = append(rows, []string{child.Section, "objects: " + child.Name, firstSentence(child.Doc)})
 	}
-	return out.view.Table([]string{"field", "holds", "about"}, rows, append(lines, "", availability(e.APIs, e.Editions), "")...)
+	return out.view.Definitions([]string{"field", "holds", "about"}, rows, append(lines, "", availability(e.APIs, e.Editions), "")...)
 }
 
 // fieldLines returns the descriptions of fields as lines, one field after another.
@@ -166,7 +201,7 @@ func fieldLines(k *resource.Kind, fields []explainedField) []string {
 		lines = append(append(lines, k.Name+"."+f.Name+": "+f.Holds, "", f.Description), f.Rules...)
 		if f.Example != nil {
 			value, _ := json.Marshal(f.Example) // texts, and JSON of a descriptor
-			text := strings.Replace(f.Name, ".", ": {", 1) + ": " + string(value) + strings.Repeat("}", strings.Count(f.Name, "."))
+			text := strings.Replace(f.Name, ".", ": {", 1) + ": " + strings.NewReplacer(`":`, `": `, `,"`, `, "`).Replace(string(value)) + strings.Repeat("}", strings.Count(f.Name, "."))
 			lines = append(lines, "", "   "+text)
 		}
 		lines = append(lines, "", availability(f.APIs, f.Editions), "")

@@ -108,9 +108,9 @@ func historyList(ctx context.Context, _ Process, o stateOptions, out output) err
 	return wrong
 }
 
-// errNoRun returns the error for the word "last" if the history has no run to undo.
+// errNoRun returns the error for the word "last" if the history is empty.
 func errNoRun() error {
-	return failure{diag.WithHint(errors.New("the history has no run that could be taken back"), "planform history lists the runs"), errNotFound}
+	return failure{diag.WithHint(errors.New("the history has no run yet"), "planform apply and undo record each run beside the state"), errNotFound}
 }
 
 // what returns the command of a run with its manifests, or with the runs that an undo took back.
@@ -162,10 +162,12 @@ func historyShow(ctx context.Context, _ Process, o stateOptions, out output) err
 		switch last, by := history.Last(runs); {
 		case by != nil:
 			id = slices.Max(by.Undoes)
-		case len(last) == 0:
-			return errNoRun()
-		default:
+		case len(last) > 0:
 			id = last[0].ID
+		case len(runs) > 0:
+			id = runs[len(runs)-1].ID
+		default:
+			return errNoRun()
 		}
 	}
 	r, err := h.Run(ctx, id)

@@ -63,7 +63,9 @@ func instance(version string) string {
 	return `{"instance":{"edition":"PLANE_COMMUNITY","current_version":"` + version + `"}}`
 }
 
-func (mm *mailRoom) begin() { mm.notices, mm.mails, mm.versions = map[string]int{}, map[string]bool{}, 0 }
+func (mm *mailRoom) begin() {
+	mm.notices, mm.mails, mm.versions = map[string]int{}, map[string]bool{}, 0
+}
 
 var (
 	itemPath    = regexp.MustCompile(`/work-items/(?:([0-9a-f-]{36})/(?:(relations|attachments)/(?:([0-9a-f-]{36})/)?)?)?$`)

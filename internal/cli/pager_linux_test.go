@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,6 +109,32 @@ func TestApplyShowsItsPlanWithoutAPagerAndAsksBelowIt(t *testing.T) {
 	_ = p.Wait() // the exit code tells
 	if _, writes := s.sent(0); writes != 0 {
 		t.Errorf("%d write requests", writes)
+	}
+}
+
+func TestTheWarningsOfAManifestStandAgainBelowALongPlan(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	warns := "pages: [{name: A, description: <script>a</script>}]\n"
+	for name, tt := range map[string]struct {
+		items, times int
+	}{"a plan that fits is not followed by them": {0, 1}, "a long plan is followed by them": {8, 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := "version: 1\nworkspace: acme\n" + warns
+			if tt.items > 0 {
+				text = items(tt.items) + warns
+			}
+			p, person := paged(t, s, "cat >plan", nil, "apply", "-f", s.write(t, fmt.Sprintf("m%d.yaml", tt.items), text))
+			if asked := sees(t, person, "goes ahead: "); strings.Count(asked, "the service removes <script>") != tt.times {
+				t.Errorf("the warning does not stand there %d times:\n%s", tt.times, asked)
+			}
+			if _, err := person.WriteString("no\n"); err != nil {
+				t.Fatal(err)
+			}
+			all(person)
+			_ = p.Wait() // the exit code does not matter
+		})
 	}
 }
 

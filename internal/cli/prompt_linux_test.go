@@ -77,6 +77,7 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 		"output in a file":                    {out: true, items: 3},
 		"both in files":                       {out: true, err: true, items: 3},
 		"no plan is shown with --output json": {args: []string{"--output", "json"}, items: 3},
+		"a deletion, on the terminal":         {args: []string{"--prune"}, before: 8, items: 7},
 		"a deletion":                          {out: true, err: true, args: []string{"--prune"}, before: 8, items: 7},
 	} {
 		for answer, agrees := range map[string]bool{"yes": true, "y": tt.before == 0, "no": false} {
@@ -116,8 +117,11 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 				if _, err := person.WriteString(answer + "\n"); err != nil {
 					t.Fatal(err)
 				}
-				all(person)
+				said := all(person)
 				_ = p.Wait() // the exit code tells
+				if tt.before > 0 && !tt.err && strings.Contains(said, "only \"yes\" deletes") == agrees {
+					t.Errorf("after the answer: %s", said)
+				}
 				if n := len(s.Rows("work_item")); p.ProcessState.ExitCode() != 0 || n != want {
 					t.Errorf("exit code %d, %d work items, want %d", p.ProcessState.ExitCode(), n, want)
 				}

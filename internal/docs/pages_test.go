@@ -367,3 +367,28 @@ func TestARecipeHasFifteenLinesAtMost(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeInAPageFitsTheSite checks commands and manifests: the site cuts a line of more columns. Addresses and names of actions cannot be
+// broken, and docs/trackers.md and the scripts for GitLab are to be copied.
+func TestCodeInAPageFitsTheSite(t *testing.T) {
+	t.Parallel()
+	const columns = 84
+	unbroken := regexp.MustCompile(`https?://|uses: |gitlab|<!-- planform|planform convert`)
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../docs/skill/SKILL.md") {
+		if slices.Contains([]string{"commands.md", "manifest.md", "trackers.md"}, filepath.Base(page)) {
+			continue
+		}
+		for _, b := range blocks(t, page) {
+			for i, line := range strings.Split(b.text, "\n") {
+				code := b.language == "sh" || b.language == "yaml" || b.language == "console" && strings.HasPrefix(line, "$ ")
+				if n := len([]rune(line)); code && n > columns && !unbroken.MatchString(line) {
+					t.Errorf("%s:%d has %d columns: %s", page, b.line+i+1, n, line)
+				}
+			}
+		}
+	}
+}

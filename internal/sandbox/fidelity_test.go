@@ -111,8 +111,8 @@ func (sc score) differing() []verdict {
 
 func (sc score) differences() string {
 	var b strings.Builder
-	for _, v := range s.differing() {
-		fmt.Fprintf(&b, "%s %s: %s\n", s.version, v.where, v.operation())
+	for _, v := range sc.differing() {
+		fmt.Fprintf(&b, "%s %s: %s\n", sc.version, v.where, v.operation())
 		for _, problem := range v.problems {
 			fmt.Fprintf(&b, "\t%s\n", shortened(problem, 240))
 		}

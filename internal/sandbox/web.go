@@ -263,6 +263,9 @@ func (rd *reader) relations(item string) section {
 		e.Note, s.Count = strings.ReplaceAll(name, "_", " "), s.Count+1
 		s.Entries = append(s.Entries, e)
 	}
+	slices.SortFunc(s.Entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(len(a.Code), len(b.Code)), cmp.Compare(a.Code+a.Note, b.Code+b.Note))
+	})
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,15 @@ func TestThePageShowsTextsOfPeopleWithoutTheirScriptsAndStyles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		level := 0
 		for n := range page.Descendants() {
+			if n.Type == html.ElementNode && len(n.Data) == 2 && n.Data[0] == 'h' {
+				if at := int(n.Data[1] - '0'); at > level+1 {
+					t.Errorf("%s has a heading %s after a heading of the level %d", path, n.Data, level)
+				} else {
+					level = at
+				}
+			}
 			if n.Type == html.ElementNode && strings.Contains(" script img iframe form input button base svg:a math object embed b ", " "+n.Data+" ") {
 				t.Errorf("%s has an element %s", path, n.Data)
 			}
@@ -120,6 +129,32 @@ func TestThePageShowsTextsOfPeopleWithoutTheirScriptsAndStyles(t *testing.T) {
 		if strings.Count(shown, text) == 0 {
 			t.Errorf("no %q in %s", text, shown)
 		}
+	}
+}
+
+func TestANameThatRunsFromRightToLeftKeepsItsOrderOnThePage(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	want(t, ask(t, s, "PATCH", "projects/"+projectWeb+"/work-items/"+workItemWeb1+"/", `{"name":"العنصر مع English داخل"}`), 200)
+	for path, name := range map[string]string{"/acme/browse/WEB-1": "<bdi>العنصر مع English داخل</bdi></h1>", "/acme/project/" + projectWeb: ` dir="auto">العنصر مع English داخل</a>`} {
+		if page := look(t, s, path); !strings.Contains(page, name) {
+			t.Errorf("%s: no %s in\n%s", path, name, page)
+		}
+	}
+}
+
+func TestRelationsOfThePageStandInTheOrderOfTheNumbers(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	var others []string
+	for range 11 {
+		others = append(others, want(t, ask(t, s, "POST", "projects/"+projectWeb+"/work-items/", `{"name":"Another"}`), 201).object(t)["id"].(string))
+	}
+	for _, other := range slices.Backward(others) {
+		want(t, ask(t, s, "POST", "projects/"+projectWeb+"/work-items/"+other+"/relations/", `{"relation_type":"blocked_by","issues":["`+workItemWeb1+`"]}`), 201)
+	}
+	if got := textOf(look(t, s, "/acme/browse/WEB-1")); !regexp.MustCompile(`Relations 11 WEB-2 .* WEB-3 .* WEB-9 .* WEB-10 .* WEB-12 `).MatchString(got) {
+		t.Error(got)
 	}
 }
 

@@ -40,8 +40,8 @@ func simplify(n *html.Node) {
 		n.Type, n.Data = html.TextNode, "@"+given["entity_name"]
 	case name == "input":
 		n.Type, n.Data = html.TextNode, map[bool]string{true: "☑ ", false: "☐ "}[checked]
-	case len(name) == 2 && name[0] == 'h' && name != "hr": // headings of a text are below the headings of the page
-		n.Data = "h3"
+	case len(name) == 2 && name[0] == 'h' && name != "hr": // the heading of the page is above them, and no level is left out
+		n.Data = "h2"
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		simplify(c)

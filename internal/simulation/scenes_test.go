@@ -146,7 +146,7 @@ func taking(u *user, command string, _ int) string {
 // undone returns the next command of a user whose undo was interrupted: if everything had been undone, nothing is left to
 // undo.
 func undone(u *user, command string, _ int) string {
-	if strings.HasPrefix(command, "undo") && strings.Contains(u.said, "no run that could be taken back") {
+	if strings.HasPrefix(command, "undo") && strings.Contains(u.said, "the history has no run") {
 		return ""
 	}
 	return command

@@ -19,7 +19,10 @@ func (v *View) Diagnostics(list diag.List) {
 	}
 	list = slices.Clone(list)
 	list.Sort()
-	v.printError(func(p *printer) { v.format.findings(p, list) })
+	v.printError(func(p *printer) {
+		v.findings = append(v.findings, list...)
+		v.format.findings(p, list)
+	})
 }
 
 // Validation shows the findings of a validation. As JSON they go to standard output,

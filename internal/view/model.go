@@ -347,10 +347,22 @@ func (vl *value) isLong() bool {
 	return strings.Contains(text, "\n") || utf8.RuneCountInString(text) > longText
 }
 
-// inline returns a value for use within a line, with list elements separated by commas. If whole is false, long values are cut.
+// inline returns a value for use within a line, with list elements separated by commas. If whole is false, long values are cut, and the
+// last elements of a long list are counted.
 func (vl *value) inline(whole bool) string {
 	if vl.missing != "" {
 		return vl.missing
+	}
+	if vl.list && !whole {
+		names := splitLines(vl.text)
+		shown, room := 0, inlineText
+		for i, name := range names {
+			names[i] = Safe(diag.Truncate(name, inlineText))
+			if room -= width(names[i]) + len(", "); room >= 0 || i == 0 {
+				shown = i + 1
+			}
+		}
+		return diag.First(names, shown)
 	}
 	text := vl.oneLine()
 	shown, cut := text, ""
@@ -393,7 +405,7 @@ func (e *entry) lost() string {
 		parts = append(parts, l.Progress)
 	}
 	if len(l.People) > 0 {
-		parts = append(parts, strings.Join(l.People, ", "))
+		parts = append(parts, diag.First(l.People, namedWords))
 	}
 	if changed := changedBy(&planfile.Change{By: l.ChangedBy, At: l.ChangedAt}); changed != "" {
 		parts = append(parts, "last changed "+strings.TrimLeft(changed, ", "))

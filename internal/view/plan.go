@@ -42,7 +42,7 @@ func WritePlan(w io.Writer, d *planfile.Document) error {
 // textFormat shows plans and findings to people.
 type textFormat struct{}
 
-// plan shows a plan on standard output, and its notices on standard error. It repeats the notices after a plan that is longer
+// plan shows a plan on standard output, and its notices on standard error. It repeats all findings after a plan that is longer
 // than the terminal.
 func (textFormat) plan(v *View, d *planfile.Document) error {
 	v.Diagnostics(d.Notices)
@@ -62,7 +62,7 @@ func (textFormat) plan(v *View, d *planfile.Document) error {
 		}
 	})
 	if long {
-		v.Diagnostics(d.Notices)
+		v.printError(func(p *printer) { p.diagnostics(v.findings) })
 	}
 	return err
 }

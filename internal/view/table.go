@@ -37,6 +37,29 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 	return err
 }
 
+// Definitions shows a table whose last column holds sentences, with lines of text above. On a terminal on which a row does not fit into a
+// line, the sentence stands below it. Without rows, it shows the text.
+func (v *View) Definitions(columns []string, rows [][]string, above ...string) error {
+	room := -len(columnGap)
+	for _, w := range columnWidths(slices.Insert(slices.Clone(rows), 0, columns)) {
+		room += w + len(columnGap)
+	}
+	if len(rows) > 0 && (!v.o.OutTTY || room <= v.o.Width) {
+		return v.Table(columns, rows, above...)
+	}
+	_, err := v.show(func(p *printer) {
+		for _, text := range above {
+			p.line(Safe(text))
+		}
+		for _, row := range rows {
+			name, last := Safe(row[0]), len(row)-1
+			p.line(p.bold.paint(name), Safe(columnGap+strings.Join(row[1:last], columnGap)))
+			p.line(blanks(len(name)-len(strings.TrimLeft(name, " "))+4), Safe(row[last]))
+		}
+	})
+	return err
+}
+
 // columnWidths returns the widths of a table's columns. The first row holds the names of the columns.
 func columnWidths(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))

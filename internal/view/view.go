@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // View writes the output of commands to the streams of its options. Its methods may be called at the same time.
@@ -22,8 +23,9 @@ type View struct {
 	json     bool // the format is JSON
 	out, err palette
 
-	mu   sync.Mutex // held while anything is written
-	live *Progress  // its line is the last line of the terminal; nil = none
+	mu       sync.Mutex // held while anything is written
+	live     *Progress  // its line is the last line of the terminal; nil = none
+	findings diag.List  // all findings that were shown
 }
 
 // New returns a View with the given options.

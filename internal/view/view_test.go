@@ -119,6 +119,23 @@ func TestATableIsAlignedAndFitsATerminal(t *testing.T) {
 	golden(t, "table.txt", wide.out.String()+"--- 80 columns\n"+narrow.out.String()+"--- 10 columns\n"+tiny.out.String())
 }
 
+func TestSentencesThatDoNotFitBesideTheirNamesStandBelowThemAndAreComplete(t *testing.T) {
+	t.Parallel()
+	const about = "Earlier owner of the thing, in words that fill more than a line of sixty columns"
+	for columns, want := range map[int]string{
+		60:  "name  text\n    " + about[:56] + "\n    " + about[57:] + "\n  lead  member\n      Leads it\n",
+		120: "field   holds   about\nname    text    " + about + "\n  lead  member  Leads it\n",
+	} {
+		s := newScreen(onTerminal, func(o *view.Options) { o.Width, o.ColorOut = columns, false })
+		if err := s.Definitions([]string{"field", "holds", "about"}, [][]string{{"name", "text", about}, {"  lead", "member", "Leads it"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); got != want {
+			t.Errorf("%d columns:\n%s", columns, got)
+		}
+	}
+}
+
 func TestJSONIsNotEscapedForHTMLAndHasSortedKeys(t *testing.T) {
 	t.Parallel()
 	s := newScreen(inJSON)

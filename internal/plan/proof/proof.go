@@ -439,13 +439,18 @@ func (c *checker) addAdditional() {
 			}
 		}
 	}
+	elsewhere := map[valueKey][]int{} // differences of fields that lack a member
+	for at, d := range c.report.Differences {
+		if d.Service == nil && d.Export != nil {
+			of := valueKey{resource.Address(d.Item), d.Field}
+			elsewhere[of] = append(elsewhere[of], at)
+		}
+	}
 	for _, e := range c.Plan.ExtraMembers {
 		m := e.Membership.Membership
-		at := slices.IndexFunc(c.report.Differences, func(d Difference) bool {
-			return m.Exclusive && d.Item == string(e.On.Address) && d.Field == m.Field && d.Service == nil && d.Export != nil
-		})
-		if at >= 0 { // the item is in another container
-			c.report.Differences[at].Service = &e.Other
+		of := valueKey{e.On.Address, m.Field}
+		if found := elsewhere[of]; m.Exclusive && len(found) > 0 { // the item is in another container
+			c.report.Differences[found[0]].Service, elsewhere[of] = &e.Other, found[1:]
 			c.field(e.On.Kind.Name, m.Field).OnService++
 			continue
 		}

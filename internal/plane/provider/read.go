@@ -78,7 +78,7 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 				rd.Observed[read] = selectList(answers[i], read.Operation, k == 0)
 			}
 			if m != nil && m.ResultKey != "" {
-				rd.several[request] = withoutEmptyLists(answers[i])
+				rd.several[request] = answers[i]
 			}
 		}
 	}
@@ -97,8 +97,14 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 	for i, request := range requests {
 		group.Go(func() (err error) {
 			answers[i], err = ask(ctx, rd.Client, request)
-			if kind := resource.MustLookup(request.Operation.Kind); kind.Membership == nil {
+			switch kind := resource.MustLookup(request.Operation.Kind); {
+			case kind.Membership == nil:
 				rd.texts.shrink(kind, answers[i].Rows)
+			case kind.Membership.ResultKey != "": // most objects have no relations
+				answers[i].Rows = slices.DeleteFunc(answers[i].Rows, func(whole resource.Row) bool {
+					maps.DeleteFunc(whole, func(_ string, list any) bool { l, _ := list.([]any); return len(l) == 0 })
+					return len(whole) == 0
+				})
 			}
 			if rd.Answered != nil {
 				rd.Answered()
@@ -110,17 +116,6 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 		})
 	}
 	return answers, group.Wait()
-}
-
-// withoutEmptyLists returns the answer to a request for several lists without the empty ones, because most objects have no relations.
-func withoutEmptyLists(a planner.Answer) planner.Answer {
-	for _, whole := range a.Rows {
-		maps.DeleteFunc(whole, func(_ string, list any) bool { l, isList := list.([]any); return isList && len(l) == 0 })
-		if len(whole) == 0 {
-			a.Rows = nil
-		}
-	}
-	return a
 }
 
 // selectList returns the answer for one operation from a response that contains the lists of several. counting adds the sizes of lists that

@@ -138,7 +138,7 @@ func (sc *scheduler) nextOfSequence(g *group) batch {
 			}
 			return b
 		case ready:
-			if b = append(b, i); len(b) == g.rows {
+			if b = append(b, i); len(b) == g.rows || len(b) == len(g.ready) {
 				return b
 			}
 		case sc.waitsOutside(i):

@@ -124,36 +124,31 @@ func countRequests(steps []*Step) int {
 	return n
 }
 
-// requestsOfBatch returns the number of requests for the steps of one batch, where steps may wait for other steps of the batch.
-func requestsOfBatch(list []*Step) (n int) {
-	done := map[StepID]bool{}
-	open := map[StepID]bool{}
+// requestsOfBatch returns the number of requests for the steps of one batch. A step is in the first request with room after the requests
+// of the steps that it waits for.
+func requestsOfBatch(list []*Step) int {
+	requests := make(map[StepID]int, len(list))
+	var sizes []int // by request
+	free := 0       // the first request with room
 	for _, s := range list {
-		open[s.Index] = true
-	}
-	for ; len(list) > 0; n++ {
-		var later, sent []*Step
-		for k, s := range list {
-			if len(sent) == s.Bulk.Rows {
-				later = append(later, list[k:]...)
-				break
-			}
-			waits := func(i StepID) bool { return open[i] && !done[i] }
-			if slices.ContainsFunc(s.Needs, waits) || slices.ContainsFunc(s.After, waits) {
-				later = append(later, s)
-			} else {
-				sent = append(sent, s)
+		at := free
+		for _, i := range slices.Concat(s.Needs, s.After) {
+			if before, same := requests[i]; same {
+				at = max(at, before+1)
 			}
 		}
-		if len(sent) == 0 {
-			return n + 1 // all remaining steps wait for each other
+		for at < len(sizes) && sizes[at] == s.Bulk.Rows {
+			at++
 		}
-		for _, s := range sent {
-			done[s.Index] = true
+		if at == len(sizes) {
+			sizes = append(sizes, 0)
 		}
-		list = later
+		sizes[at]++
+		for requests[s.Index] = at; free < len(sizes) && sizes[free] == s.Bulk.Rows; {
+			free++
+		}
 	}
-	return n
+	return len(sizes)
 }
 
 // A row of API v2 cannot name an object of its own request. If an object waits for the next request, later objects overtake it, and the

@@ -122,7 +122,7 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.recordDrift(i, &custom)
 	ch.blockers.addUnavailableRefs(i, &d)
 	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
-	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
+	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && (!adopting || ch.in.Pull) && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
 			ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 		}

@@ -221,10 +221,8 @@ func (di *divergences) findExtraMembers() {
 		}
 	}
 	type contents struct {
-		kind       *resource.Kind
-		on         *resource.Object
-		containers []listedContainer
-		why        gapReason
+		kind *resource.Kind
+		on   objectID
 	}
 	var all []contents
 	for i, o := range di.objects.all() {
@@ -234,20 +232,23 @@ func (di *divergences) findExtraMembers() {
 				in = resource.MustLookup(in).Parent
 			}
 			if di.in.Contents[kind.Name] && o.Kind.Name == in && di.objects.states[i].presence == exists {
-				all = append(all, contents{kind: kind, on: o})
+				all = append(all, contents{kind: kind, on: i})
 			}
 		}
 	}
+	found := map[int][]listedContainer{}
 	di.service.each(len(all), func(i int) {
-		at, _ := di.objects.indexOf(all[i].on.Address)
-		all[i].containers, all[i].why = di.containersOf(all[i].kind, at)
-	})
-	for _, in := range all {
-		if path := in.kind.Membership.Path(); in.why.why != "" {
-			di.gaps.add(in.on, path, path, in.why)
+		containers, why := di.containersOf(all[i].kind, all[i].on)
+		if path := all[i].kind.Membership.Path(); why.why != "" {
+			di.gaps.add(di.in.Desired[all[i].on], path, path, why)
 		}
-		for _, c := range in.containers {
-			add(in.kind, c.container, c.list.ids())
+		if len(containers) > 0 {
+			found[i] = containers
+		}
+	})
+	for _, i := range slices.Sorted(maps.Keys(found)) {
+		for _, c := range found[i] {
+			add(all[i].kind, c.container, c.list.ids())
 		}
 	}
 }
@@ -262,6 +263,9 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}
 		if len(list.rows) == 0 {
+			if list.state == listed { // nothing asks again, and there are many
+				delete(di.in.Observed, list.read)
+			}
 			return nil, gapReason{}
 		}
 		return []listedContainer{{di.objects.asContainer(i), list}}, gapReason{}

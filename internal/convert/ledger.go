@@ -74,7 +74,7 @@ type Roles struct {
 // entry holds the different values of one name in a record, and the number of times that each occurs.
 type entry struct {
 	texts []string
-	n     []int
+	n     map[string]int
 }
 
 // rolePattern is the role of all names that match a pattern.
@@ -137,15 +137,12 @@ func (rl *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 		}
 		e := rl.entries[name]
 		if e == nil {
-			e = &entry{}
+			e = &entry{n: map[string]int{}}
 			rl.entries[name], rl.names = e, append(rl.names, name)
 		}
-		at := slices.Index(e.texts, text)
-		if at < 0 {
-			at = len(e.texts)
-			e.texts, e.n = append(e.texts, text), append(e.n, 0)
+		if e.n[text]++; e.n[text] == 1 {
+			e.texts = append(e.texts, text)
 		}
-		e.n[at]++
 	}
 	if i != nil && len(i.Held) == 0 {
 		n := 0
@@ -161,8 +158,8 @@ func (rl *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 		if role == "" && i != nil {
 			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
 		}
-		for n, text := range e.texts {
-			to.Hold(i, name, cmp.Or(role, OfField), text, e.n[n])
+		for _, text := range e.texts {
+			to.Hold(i, name, cmp.Or(role, OfField), text, e.n[text])
 		}
 	}
 }

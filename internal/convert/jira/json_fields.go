@@ -41,9 +41,16 @@ func (e *jsonExport) define(id, name string, kind json.RawMessage) {
 
 // fields sets the values of an issue from its custom fields.
 func (e *jsonExport) fields(i *jsonIssue) {
+	held := map[string][]*convert.Held{} // by the beginning of their names
+	for n := range i.Held {
+		field, _, _ := strings.Cut(i.Held[n].Of.Name, ".")
+		held[field] = append(held[field], &i.Held[n])
+	}
 	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
 		raw, name, kind := i.custom[id], e.names[id], e.kinds[id]
-		is := roleOf(kind, name)
+		is, isDocument := roleOf(kind, name), adf.Is(raw)
+		field, _, _ := strings.Cut(id, ".")
+		values := held[field]
 		if name == "" {
 			e.unnamed = true
 			is = byShape(raw)
@@ -51,35 +58,35 @@ func (e *jsonExport) fields(i *jsonIssue) {
 		name = cmp.Or(name, id)
 		if is == sprints {
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
-				setRoles(i, id, func(part string) convert.Role {
+				setRoles(values, id, func(part string) convert.Role {
 					if part == "" || part == "name" {
 						return convert.OfSprint
 					}
 					return convert.SprintDate
 				})
 				raw := 0
-				for n, h := range i.Held {
+				for _, h := range values {
 					if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
-						i.Held[n].Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
+						h.Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
 						raw++
 					}
 				}
 				continue
 			}
 		}
-		setRoles(i, id, func(part string) convert.Role {
+		setRoles(values, id, func(part string) convert.Role {
 			last := part[strings.LastIndexByte(part, '.')+1:]
 			switch {
-			case adf.Is(raw) && last != "text":
+			case isDocument && last != "text":
 				return convert.Technical
-			case part == "" || adf.Is(raw) || slices.Contains(shownParts(), last):
+			case part == "" || isDocument || slices.Contains(shownParts(), last):
 				return convert.OfField
 			}
 			i.Left["field-parts"]++
 			return convert.Uncarried
 		})
 		if value := valueOf(raw, 0); name == id && value == i.Parent { // the epic of it, under another name
-			setRoles(i, id, func(string) convert.Role { return convert.OfParent })
+			setRoles(values, id, func(string) convert.Role { return convert.OfParent })
 			continue
 		}
 		custom(&i.Issue, kind, convert.Field{Name: name, Value: valueOf(raw, 0), Source: id})
@@ -98,9 +105,9 @@ func byShape(raw json.RawMessage) role {
 	return other
 }
 
-// setRoles sets the roles of the values in a custom field. role returns the role for the name of a value within the field.
-func setRoles(i *jsonIssue, id string, role func(part string) convert.Role) {
-	for _, h := range i.Held {
+// setRoles sets the roles of the values that belong to a custom field. role returns the role for the name of a value within the field.
+func setRoles(values []*convert.Held, id string, role func(part string) convert.Role) {
+	for _, h := range values {
 		if of := h.Of; of.Name == id && of.Role == convert.OfField {
 			of.Role = role("")
 		} else if part, ok := strings.CutPrefix(of.Name, id+"."); ok && (of.Role == convert.OfField || of.Role == convert.Uncarried) {

@@ -13,7 +13,7 @@ import (
 // Input is an export, the plan of its manifests, and what the user asked to check.
 type Input struct {
 	Plan   *planner.Plan      // of the export's manifests; it also lists objects that are in no manifest
-	Export []*resource.Object // all objects of the export
+	Export []Given            // all objects of the export
 	Left   []*resource.Object // objects of the export that the plan leaves out, because they belong to Parts
 	// Parts are the parts of the export that are not checked, because the user did not ask for them.
 	Parts []Part
@@ -22,6 +22,13 @@ type Input struct {
 	Accepted []Accepted
 	// Allows reports whether the mapping accepts n values that only the service has; nil = it accepts none.
 	Allows func(kind, field string, n int) bool
+}
+
+// Given is an object of the export. Its first values are in the export; [Complete] added the others.
+type Given struct {
+	*resource.Object
+
+	Number int // of values in the export
 }
 
 // Part is a part of an export whose check takes a request for each item.
@@ -166,10 +173,10 @@ func (c *checker) field(kind, field string) *Field {
 }
 
 // Complete adds empty or default values to objects, so that a plan also compares fields that the export leaves out: a work item without
-// labels in the export must have no labels on the service. It leaves projects alone, because their users decide on their settings. It
-// returns copies of the objects without these values.
-func Complete(objects []*resource.Object) (export []*resource.Object) {
-	for _, o := range objects {
+// labels in the export must have no labels on the service. It leaves projects alone, because their users decide on their settings.
+func Complete(objects []*resource.Object) []Given {
+	export := make([]Given, len(objects))
+	for n, o := range objects {
 		var empty []resource.Value
 		for i := range o.Kind.Fields {
 			f := &o.Kind.Fields[i]
@@ -177,20 +184,17 @@ func Complete(objects []*resource.Object) (export []*resource.Object) {
 				empty = append(empty, resource.Value{Field: f, Text: f.Default, Null: f.Default == "", Position: o.Position})
 			}
 		}
-		n := len(o.Values)
+		export[n] = Given{o, len(o.Values)}
 		o.Values = slices.Concat(o.Values, empty)
-		said := *o
-		said.Values = o.Values[:n:n]
-		export = append(export, &said)
 	}
 	return export
 }
 
 // fieldNames returns the names of the fields that an object of the export gives.
-func fieldNames(o *resource.Object) []string {
+func fieldNames(o Given) []string {
 	var list []string
-	for i := range o.Values {
-		if v := &o.Values[i]; !v.Implied && !slices.Contains(list, v.Field.Name) {
+	for _, v := range o.Values[:o.Number] {
+		if !v.Implied && !slices.Contains(list, v.Field.Name) {
 			list = append(list, v.Field.Name)
 		}
 	}
@@ -198,7 +202,7 @@ func fieldNames(o *resource.Object) []string {
 }
 
 // countExport counts an object of the export.
-func (c *checker) countExport(o *resource.Object) {
+func (c *checker) countExport(o Given) {
 	c.field(o.Kind.Name, "").Export++
 	c.givenFields[o.Address], c.names[o.Address] = fieldNames(o), o.Name()
 	for _, name := range c.givenFields[o.Address] {
@@ -439,13 +443,18 @@ func (c *checker) addAdditional() {
 			}
 		}
 	}
+	elsewhere := map[valueKey][]int{} // differences of fields that lack a member
+	for at, d := range c.report.Differences {
+		if d.Service == nil && d.Export != nil {
+			of := valueKey{resource.Address(d.Item), d.Field}
+			elsewhere[of] = append(elsewhere[of], at)
+		}
+	}
 	for _, e := range c.Plan.ExtraMembers {
 		m := e.Membership.Membership
-		at := slices.IndexFunc(c.report.Differences, func(d Difference) bool {
-			return m.Exclusive && d.Item == string(e.On.Address) && d.Field == m.Field && d.Service == nil && d.Export != nil
-		})
-		if at >= 0 { // the item is in another container
-			c.report.Differences[at].Service = &e.Other
+		of := valueKey{e.On.Address, m.Field}
+		if found := elsewhere[of]; m.Exclusive && len(found) > 0 { // the item is in another container
+			c.report.Differences[found[0]].Service, elsewhere[of] = &e.Other, found[1:]
 			c.field(e.On.Kind.Name, m.Field).OnService++
 			continue
 		}

@@ -97,8 +97,14 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 	for i, request := range requests {
 		group.Go(func() (err error) {
 			answers[i], err = ask(ctx, rd.Client, request)
-			if kind := resource.MustLookup(request.Operation.Kind); kind.Membership == nil {
+			switch kind := resource.MustLookup(request.Operation.Kind); {
+			case kind.Membership == nil:
 				rd.texts.shrink(kind, answers[i].Rows)
+			case kind.Membership.ResultKey != "": // most objects have no relations
+				answers[i].Rows = slices.DeleteFunc(answers[i].Rows, func(whole resource.Row) bool {
+					maps.DeleteFunc(whole, func(_ string, list any) bool { l, _ := list.([]any); return len(l) == 0 })
+					return len(whole) == 0
+				})
 			}
 			if rd.Answered != nil {
 				rd.Answered()

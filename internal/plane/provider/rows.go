@@ -11,8 +11,8 @@ import (
 //
 //nolint:gochecknoglobals // a constant
 var unusedKeys = []string{
-	"attachments", "comment_json", "comment_stripped", "completed_at", "deleted_at", "description_binary", "description_json",
-	"description_stripped", "edited_at", "workspace",
+	"attachments", "comment_json", "comment_stripped", "completed_at", "deleted_at", "description", "description_binary",
+	"description_json", "description_stripped", "edited_at", "issue", "workspace",
 }
 
 const (

@@ -41,9 +41,11 @@ type Object struct {
 type Value struct {
 	Field   *Field
 	Text    string    // as written; for File the content of the file; for JSON the JSON text
-	Null    bool      // written as null, or as an empty text or list, to clear the field
 	Header  string    // Markdown that leads the text; see [Object.MoveHeader]
+	Null    bool      // written as null, or as an empty text or list, to clear the field
 	AsHTML  bool      // for File and Markdown: the text is HTML already
+	Implied bool      // a default that is not written: a create sends it, and it is not compared
+	AsShown bool      // the service's value, not a written one: an update sends it, and the state does not store it
 	Content *Content  // for Upload: the file that Text names
 	File    *TextFile // the file that contains the value; nil = a manifest
 	Secret  *Secret   // for SecretFile: the file that Text names
@@ -53,8 +55,6 @@ type Value struct {
 	Words    []Reference     // for EnumSet: its words with their positions
 	Links    []Reference     // for a rich text: the objects to whose addresses it links, each once
 	Origins  []diag.Position // positions of the texts that replaced its references, such as cells of a table; nil = none
-	Implied  bool            // a default that is not written: a create sends it, and it is not compared
-	AsShown  bool            // the service's value, not a written one: an update sends it, and the state does not store it
 	Position diag.Position
 }
 

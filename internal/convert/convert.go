@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/manifest"
 )
 
 // Options are the inputs and choices of a run.
@@ -179,6 +180,14 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	err = Input{Files: o.Members}.Each(ctx, func(_ context.Context, in io.Reader, name string) error { return found.membersOf(in, name) })
 	if err != nil {
 		return nil, err
+	}
+	if unknown := m.Columns.Named(func(mapping.Column) bool { return true }); len(found.columns) > 0 {
+		unknown = slices.DeleteFunc(unknown, func(name string) bool {
+			return name == mapping.Rest || slices.ContainsFunc(found.columns, func(e manifest.Entry) bool { return mapping.Fold(e.Key) == mapping.Fold(name) })
+		})
+		if len(unknown) > 0 {
+			found.Note("unknown-columns", "columns of the mapping that the export does not have: "+diag.First(unknown, most))
+		}
 	}
 	if n := len(chosen.passed); n > 0 {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))

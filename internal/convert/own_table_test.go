@@ -3,6 +3,7 @@ package convert_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,24 @@ func TestTheColumnsOfATableOfNobodyAreAsked(t *testing.T) {
 	r := must(t, dir, f, csv).Report
 	if len(r.Questions) > 0 || r.Carried.Items != 2 || !strings.Contains(written(t, dir), "| Wer | ada |") {
 		t.Errorf("%+v\n%s", r.Questions, written(t, dir))
+	}
+}
+
+// A column of the mapping that no file has is named, because it may be a mistake.
+func TestColumnsThatNoFileHasAreNamed(t *testing.T) {
+	t.Parallel()
+	_, r := manifests(t, inline(t, "t.csv", "Key,Title,Size\nA-1,One,3\n"), "columns: {'*': text, Sice: skip, size: text}\n")
+	if !slices.ContainsFunc(r.Notes, func(n convert.Remark) bool { return n.Kind == "unknown-columns" && strings.HasSuffix(n.Text, ": Sice") }) {
+		t.Errorf("%+v", r.Notes)
+	}
+}
+
+// The time of a due date is a loss, as the date of an item has none.
+func TestTimesOfDaysOfATableAreCounted(t *testing.T) {
+	t.Parallel()
+	_, r := manifests(t, inline(t, "t.csv", "Key,Title,Due,Start\nA-1,One,2026-01-01 14:30,2026-01-01\nA-2,Two,2026-01-02 00:00,\n"), "")
+	if len(r.Losses) != 1 || r.Losses[0].Kind != "times-of-day" || r.Losses[0].Count != 1 {
+		t.Errorf("%+v", r.Losses)
 	}
 }
 
@@ -72,6 +91,7 @@ func TestOneAnswerAnswersTheRest(t *testing.T) {
 func TestTheHeaderIsTheFirstLineOfSeveralCells(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
+		"a separator of few":       "sep=|\nKey|Title|Story Points\nA-1|One|3\n",
 		"a separator that is told": "sep=;\nKey;Title;Story Points\nA-1;One;3\n",
 		"a title":                  "Project plan,,\n\nKey,Title,Story Points\nA-1,One,3\n",
 		"a title in one cell":      "Project plan\r\nKey,Title,Story Points\r\nA-1,One,3\r\n",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
@@ -190,6 +191,15 @@ func (c *Cells) Time(text string, i *convert.Issue) time.Time {
 		i.Left["dates-not-understood"]++
 	}
 	return at
+}
+
+// day reads a calendar day of an issue, and counts its time of day as a loss.
+func (c *Cells) day(field string, i *convert.Issue) string {
+	at := c.Time(c.One(field), i)
+	if hour, minute, second := at.Clock(); hour+minute+second > 0 {
+		i.Left["times-of-day"]++
+	}
+	return dates.Day(at)
 }
 
 // Date reads a time, and returns the zero time if the text cannot be read.

@@ -65,6 +65,9 @@ func linearJSON() *Layout {
 				kind := map[string]string{"blocks": "Blocks", "duplicate": "Duplicate"}[strings.ToLower(r["type"])]
 				i.Links = append(i.Links, convert.Link{Type: cmp.Or(kind, "Related"), To: r["relatedissue.identifier"]})
 			}
+			for _, r := range c.Records("children.nodes") {
+				i.Children = append(i.Children, convert.Link{To: r["identifier"], Title: r["title"]})
+			}
 			for _, r := range c.Records("attachments.nodes") {
 				i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})
 			}

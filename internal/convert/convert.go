@@ -36,16 +36,16 @@ type Options struct {
 	Only  []string // issues of these keys
 	Limit int      // the first issues
 
+	// Report returns the report for people, which Run writes as report.md.
+	Report func(*Report) []byte
+
 	DropMissing bool // issues that only earlier exports had are removed from the manifests
 }
 
 // Result holds the report of a run and the paths of the files that the run wrote.
 type Result struct {
-	Report  *Report
-	Mapping string   // path of the mapping file
-	Files   []string // manifests and reports, within the folder
-
-	KeepsNumbers bool // the mapping asks that items keep the numbers of their keys
+	Report *Report
+	Files  []string // manifests and reports, within the folder
 
 	mapping *mapping.Mapping
 }
@@ -83,8 +83,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if c.attached != nil {
 		files = append(files, kept.put(attachedName, c.attached))
 	}
-	files = append(files, kept.put("report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))),
-		kept.put("report.json", c.report.json()))
+	if o.Report != nil {
+		files = append(files, kept.put("report.md", o.Report(c.report)))
+	}
+	files = append(files, kept.put("report.json", c.report.json()))
 	if err := kept.flush(); err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 
 // result returns the result without the names of the files.
 func (cn *converted) result() *Result {
-	return &Result{Report: cn.report, Mapping: cn.path, KeepsNumbers: cn.mapping.Numbers != "new", mapping: cn.mapping}
+	return &Result{Report: cn.report, mapping: cn.mapping}
 }
 
 // AllowsAdditional reports whether the mapping allows n additional objects of a kind, or values of a field, on the service.
@@ -256,7 +258,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 			r.Counts.Comments += o.n
 		}
 	}
-	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
+	r.Source, r.Mapping = Source{Format: chosen.format.Name, DetectedBy: chosen.by}, filepath.ToSlash(cn.path)
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}

@@ -354,37 +354,3 @@ func same(a, b any) bool {
 	y, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
-
-// Line returns the numbers of new, changed, gone and moved issues in one line.
-func (sn *Since) Line() string {
-	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(sn.New), len(sn.Changed),
-		len(sn.Gone), len(sn.Moved), diag.Count(sn.CommentsNew, "comment"), sn.CommentsEdited)
-}
-
-// details writes lists of the issues, for people.
-func (sn *Since) details(b *strings.Builder, cell func(string) string) {
-	var changed, moved []string
-	for _, c := range sn.Changed {
-		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
-	}
-	for _, m := range sn.Moved {
-		text := m.From + " is now " + m.To
-		if m.Anew {
-			text += ", in another project: it is made anew there, and stays where it was"
-		}
-		moved = append(moved, text)
-	}
-	for _, list := range []struct {
-		what  string
-		items []string
-	}{
-		{"New", sn.New},
-		{"Changed", changed},
-		{"Moved", moved},
-		{"Gone from the export, and kept in the manifests until a run with --drop-missing", sn.Gone},
-	} {
-		if len(list.items) > 0 {
-			b.WriteString("\n" + list.what + ": " + cell(first(list.items)) + ".\n")
-		}
-	}
-}

@@ -29,8 +29,9 @@ type run struct {
 	Files         map[string]string     `json:"files"`           // name -> digest
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
 	Export        string                `json:"export,omitempty"`
-	Since         *Since                `json:"since,omitempty"` // differences of the last export
-	Link          string                `json:"link,omitempty"`  // history.link of the mapping; "" = link, the only way at the time
+	Since         *Since                `json:"since,omitempty"`  // differences of the last export
+	States        map[string][]string   `json:"states,omitempty"` // names of a state in all runs, by project and ID of the source
+	Link          string                `json:"link,omitempty"`   // history.link of the mapping; "" = link, the only way at the time
 }
 
 // itemRecord is the record of one issue of the last run.
@@ -141,7 +142,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
 		exported: map[string]bool{}, selected: map[string]*Issue{},
-		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, Link: m.History.Link},
+		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, States: map[string][]string{}, Link: m.History.Link},
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
 	c.out = gzip.NewWriter(to)
@@ -149,6 +150,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	for _, i := range all {
 		c.exported[i.name()] = true
 	}
+	maps.Copy(c.this.States, last.States)
 	moved := map[string]string{} // names of the last run that the export lacks, by ID
 	for name, was := range last.Items {
 		if was.ID != "" && !c.exported[name] {
@@ -184,6 +186,13 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	err := c.out.Close()
 	c.items.n = to.size - c.items.at
 	return c, err
+}
+
+// renamed records the name of a state, and returns the names that it had in earlier runs.
+func (cr *comparedRuns) renamed(id, name string) []string {
+	former := slices.DeleteFunc(slices.Clone(cr.last.States[id]), func(had string) bool { return had == name })
+	cr.this.States[id] = append(former, name)
+	return former
 }
 
 // note stores an issue and compares its key and project with the last run. moved is the former name of the issue if the export has no issue

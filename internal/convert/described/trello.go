@@ -196,7 +196,7 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 	at, of, c := x.reads(v), b.all[len(b.all)-1], b.cards[i.ID]
 	i.Key, i.Number = c.key, c.number
 	list := x.reads(b.parts[at("idList")])
-	i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.rank(list("name"))}
+	i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.rank(list("name")), ID: list("id")}
 	i.Archived = i.Archived || list("closed") == "true"
 	b.bearers[at("idList")] = append(b.bearers[at("idList")], i)
 	for _, id := range x.texts(v.At("idLabels")) {

@@ -51,6 +51,7 @@ func linearJSON() *Layout {
 				start, end := c.Time(c.Column("cycle.startsAt"), i), c.Time(c.Column("cycle.endsAt"), i)
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
 			}
+			i.State.ID = c.Column("state.id")
 			linearIDs(c, i)
 			comments := c.Records("comments.nodes")
 			if len(comments) == 0 {

@@ -44,6 +44,15 @@ func TestColumnsThatNoFileHasAreNamed(t *testing.T) {
 	}
 }
 
+// None says nothing of a person or a priority, but it may be a title, and it is a value of a column that is kept as a text.
+func TestNoneIsAValueThatIsRead(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "t.csv", "Key,Title,Assignee,Remote,Due\nA-1,None,None,None,N/A\nA-2,b,ada@example.com,n/a,2026-01-01\n"), "columns: {Remote: text}\n")
+	if r.Values.Read != 10 || r.Values.Decided != 2 || r.Values.Lost > 0 || !strings.Contains(text, "name: None") || !strings.Contains(text, "| Remote | None |") || !strings.Contains(text, "| Remote | n/a |") {
+		t.Errorf("%+v\n%s", r.Values, text)
+	}
+}
+
 // The time of a due date is a loss, as the date of an item has none.
 func TestTimesOfDaysOfATableAreCounted(t *testing.T) {
 	t.Parallel()

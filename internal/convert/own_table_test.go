@@ -44,6 +44,25 @@ func TestColumnsThatNoFileHasAreNamed(t *testing.T) {
 	}
 }
 
+// Comments and the dates of a sprint may stand in the row of an item, as lists and objects of JSON do.
+func TestARecordHasItsCommentsAndItsSprint(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "t.jsonl", `{"key":"W-1","title":"One","state":{"name":"Doing","group":"started"},"sprint":{"name":"Sprint 1","start_date":"2026-01-05","end_date":"2026-01-18"},"comments":[{"id":"7","author":{"name":"Bob M.","email":"bob@example.com"},"created_at":"2026-01-06T08:00:00Z","text":"first, and; more"},{"id":"8","text":"second"}]}
+{"key":"W-2","title":"Two","comments":[]}
+`), "")
+	for _, want := range []string{
+		"- {name: Doing, group: started}", "- {name: Sprint 1, start_date: 2026-01-05, end_date: 2026-01-18}", "- key: \"7\"\n            author: Bob M.\n            created_at: \"2026-01-06T08:00:00Z\"\n            text: first, and; more",
+		"- key: \"8\"\n            author: somebody\n            text: second",
+	} {
+		if !strings.Contains(strings.ReplaceAll(text, "bob@example.com", "Bob M."), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if len(r.Losses)+len(r.Questions) > 0 || r.Carried.Comments != 2 {
+		t.Errorf("%+v %+v", r.Losses, r.Questions)
+	}
+}
+
 // None says nothing of a person or a priority, but it may be a title, and it is a value of a column that is kept as a text.
 func TestNoneIsAValueThatIsRead(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,11 @@ func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 			f:    inline(t, "t.json", fmt.Sprintf(board, `{"id":"k1","name":"Loose","idCard":"gone","checkItems":[{"name":"zebra step","state":"incomplete","pos":1}]}`, "")),
 			lost: map[string]string{"of no item here: checklists.checkItems.name": "zebra step", "of no item here: checklists.name": "Loose"},
 		},
+		"labels within a card are labels, and what people did to the board is no loss": {
+			f: inline(t, "t.json", strings.Replace(fmt.Sprintf(board, "", `,"idLabels":["x1"],"labels":[{"id":"x1","idBoard":"b1","name":"quokka","color":"green"}]`),
+				`"actions":[]`, `"actions":[{"id":"a2","type":"addMemberToBoard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"board":{"id":"b1"}}}]`, 1)),
+			written: []string{`{name: quokka, color: "#4bce97"}`, "labels: [quokka]"},
+		},
 		"actions within a card are comments": {
 			f:       inline(t, "t.json", fmt.Sprintf(board, "", `,"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"text":"zebra reply","card":{"id":"c1"}}}]`)),
 			written: []string{"text: zebra reply"},

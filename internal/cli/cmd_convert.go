@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -15,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/view"
 )
 
 // convertNames returns the names of formats that the command line accepts.
@@ -86,7 +86,7 @@ func convertFlags() []cli.Flag {
 // convertOptions returns the options of a conversion from the flags and the arguments.
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
-		Format: convert.Auto, Formats: formats.All(), Dir: c.String("to"), Mapping: c.String("mapping"),
+		Format: convert.Auto, Formats: formats.All(), Report: view.ConversionReport, Dir: c.String("to"), Mapping: c.String("mapping"),
 		Timezone: c.String("timezone"), Since: c.String("since"), Only: splitList(c, "only"), Limit: c.Int("limit"),
 	}
 	names := c.Args().Slice()
@@ -158,44 +158,11 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	if err != nil {
 		return err
 	}
-	if err := showConverted(newOutput(c, p), o, result); err != nil {
+	if err := newOutput(c, p).view.Converted(result.Report, o.Dir); err != nil {
 		return err
 	}
 	if !result.Report.Settled() {
 		return errSteps
 	}
 	return nil
-}
-
-// showConverted prints a summary of the conversion and the next step, or the report as JSON.
-func showConverted(out output, o convert.Options, result *convert.Result) error {
-	r := result.Report
-	if out.json {
-		return out.view.JSON(r)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy,
-		o.Dir, r.Headline())
-	if r.Since != nil {
-		b.WriteString(r.Since.Line() + ".\n")
-	}
-	for _, n := range r.Notes {
-		if n.Kind == "selection" {
-			b.WriteString(n.Text + ".\n")
-		}
-	}
-	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
-		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, diag.Truncate(q.Name, 100), diag.Count(q.Items, "item"), q.Position)
-	}
-	for _, l := range r.Losses {
-		if !l.Agreed {
-			fmt.Fprintf(&b, "  - %s: %d (%s)\n", l.Kind, l.Count, l.Text)
-		}
-	}
-	next := "planform plan -f " + o.Dir
-	if !r.Settled() {
-		next = "read " + o.Dir + "/report.md, answer the questions and agree with losses in " + result.Mapping + ", and run it again"
-	}
-	b.WriteString("Next: " + next)
-	return out.view.Lines(strings.Split(b.String(), "\n")...)
 }

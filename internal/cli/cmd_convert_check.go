@@ -91,7 +91,7 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	if findings.HasErrors() {
 		return findings.Err()
 	}
-	in := proof.Input{Export: proof.Complete(desired.Objects), Numbered: result.KeepsNumbers, Allows: result.AllowsAdditional}
+	in := proof.Input{Export: proof.Complete(desired.Objects), Numbered: result.Report.KeepsNumbers, Allows: result.AllowsAdditional}
 	for _, loss := range result.Report.Losses {
 		if loss.Agreed {
 			in.Accepted = append(in.Accepted, proof.Accepted{Kind: loss.Kind, Of: loss.Of, Text: loss.Text, Count: loss.Count})
@@ -135,7 +135,7 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 		return err
 	}
 	report := proof.Check(in)
-	if err := showProof(report, r.conn.workspace, result.Mapping, out); err != nil {
+	if err := showProof(report, r.conn.workspace, result.Report.Mapping, out); err != nil {
 		return err
 	}
 	if !report.Proven(plan.allowUnsupported) {

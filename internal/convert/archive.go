@@ -35,7 +35,8 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 	}
 	for _, e := range z.File {
 		const encrypted = 1
-		take, err := p.take(e.Name, e.Mode(), e.UncompressedSize64)
+		path := strings.ReplaceAll(e.Name, "\\", "/") // some programs of Windows write backslashes
+		take, err := p.take(path, e.Mode(), e.UncompressedSize64)
 		switch {
 		case err != nil:
 			return true, err
@@ -46,7 +47,7 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return true, p.bad("unpack it, and name the folder", "%s is packed in a way that is not known here", e.Name)
 		}
-		name := f.Name + "/" + e.Name
+		name := f.Name + "/" + path
 		entry := File{Name: name, found: true, encoding: in.encoding, open: packed.entry(e, name)}
 		if err := in.add(entry, e.UncompressedSize64); err != nil {
 			return true, err

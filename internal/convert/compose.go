@@ -204,7 +204,7 @@ func (c *composer) project(source string, places []place) {
 		With("members", g.members). // the service assigns nobody else
 		With("description", strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description))).
 		With("states", g.states.entries()).With("labels", g.labels.entries()).With("work_item_types", g.types.entries()).
-		With("cycles", g.cycles.entries()).With("modules", g.modules.entries()).With("estimates", declareEstimate(c.points))
+		With("cycles", g.cycles.sort().entries()).With("modules", g.modules.entries()).With("estimates", declareEstimate(c.points))
 	c.wrote.add(full, inFields)
 	encode(0, full, first)
 }

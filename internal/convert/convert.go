@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/manifest"
 )
 
 // Options are the inputs and choices of a run.
@@ -35,16 +36,16 @@ type Options struct {
 	Only  []string // issues of these keys
 	Limit int      // the first issues
 
+	// Report returns the report for people, which Run writes as report.md.
+	Report func(*Report) []byte
+
 	DropMissing bool // issues that only earlier exports had are removed from the manifests
 }
 
 // Result holds the report of a run and the paths of the files that the run wrote.
 type Result struct {
-	Report  *Report
-	Mapping string   // path of the mapping file
-	Files   []string // manifests and reports, within the folder
-
-	KeepsNumbers bool // the mapping asks that items keep the numbers of their keys
+	Report *Report
+	Files  []string // manifests and reports, within the folder
 
 	mapping *mapping.Mapping
 }
@@ -82,8 +83,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if c.attached != nil {
 		files = append(files, kept.put(attachedName, c.attached))
 	}
-	files = append(files, kept.put("report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))),
-		kept.put("report.json", c.report.json()))
+	if o.Report != nil {
+		files = append(files, kept.put("report.md", o.Report(c.report)))
+	}
+	files = append(files, kept.put("report.json", c.report.json()))
 	if err := kept.flush(); err != nil {
 		return nil, err
 	}
@@ -124,7 +127,7 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 
 // result returns the result without the names of the files.
 func (cn *converted) result() *Result {
-	return &Result{Report: cn.report, Mapping: cn.path, KeepsNumbers: cn.mapping.Numbers != "new", mapping: cn.mapping}
+	return &Result{Report: cn.report, mapping: cn.mapping}
 }
 
 // AllowsAdditional reports whether the mapping allows n additional objects of a kind, or values of a field, on the service.
@@ -179,6 +182,14 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	err = Input{Files: o.Members}.Each(ctx, func(_ context.Context, in io.Reader, name string) error { return found.membersOf(in, name) })
 	if err != nil {
 		return nil, err
+	}
+	if unknown := m.Columns.Named(func(mapping.Column) bool { return true }); len(found.columns) > 0 {
+		unknown = slices.DeleteFunc(unknown, func(name string) bool {
+			return name == mapping.Rest || slices.ContainsFunc(found.columns, func(e manifest.Entry) bool { return mapping.Fold(e.Key) == mapping.Fold(name) })
+		})
+		if len(unknown) > 0 {
+			found.Note("unknown-columns", "columns of the mapping that the export does not have: "+diag.First(unknown, most))
+		}
 	}
 	if n := len(chosen.passed); n > 0 {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))
@@ -247,7 +258,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 			r.Counts.Comments += o.n
 		}
 	}
-	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
+	r.Source, r.Mapping = Source{Format: chosen.format.Name, DetectedBy: chosen.by}, filepath.ToSlash(cn.path)
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 )
 
@@ -117,7 +118,7 @@ func run(tb testing.TB, dir string, f fixture, change func(*convert.Options)) (*
 	if err != nil {
 		return nil, err
 	}
-	o := convert.Options{Format: convert.Auto, Formats: formats.All(), Files: files, Dir: dir}
+	o := convert.Options{Format: convert.Auto, Formats: formats.All(), Files: files, Dir: dir, Report: view.ConversionReport}
 	if change != nil {
 		change(&o)
 	}

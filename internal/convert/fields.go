@@ -29,6 +29,9 @@ func (c *composer) state(i *Issue, g *groups) string {
 		return s.Name
 	}
 	g.states.add(s.Name, manifest.Map{}.With("group", cmp.Or(s.Group, i.State.Category))...)
+	if i.State.ID != "" {
+		g.states.former[s.Name] = c.runs.renamed(i.Project+"/"+i.State.ID, s.Name)
+	}
 	return s.Name
 }
 

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,20 @@ func TestOtherListsOfGitHubAreNoIssues(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A list of the REST API has only the numbers of relations and sub-issues. What they count and the export lacks is a loss.
+func TestWhatGitHubOnlyCountsIsALoss(t *testing.T) {
+	t.Parallel()
+	const issue = `{"number":%d,"title":"t","state":"open","html_url":"https://github.com/o/r/issues/%d","issue_dependencies_summary":{"blocked_by":1,"total_blocked_by":1,"blocking":0,"total_blocking":0},"sub_issues_summary":{"total":%d},"parent_issue_url":%s}`
+	text, r := manifests(t, inline(t, "i.json", "["+fmt.Sprintf(issue, 1, 1, 3, "null")+","+fmt.Sprintf(issue, 2, 2, 0, `"https://api.github.com/repos/o/r/issues/1"`)+"]"), "")
+	got := map[string]int{}
+	for _, l := range r.Losses {
+		got[l.Kind] = l.Count
+	}
+	if got["relations-not-exported"] != 2 || got["items-not-exported"] != 2 || strings.Contains(text, "summary") {
+		t.Errorf("%v\n%s", got, text)
 	}
 }
 

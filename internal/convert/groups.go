@@ -2,6 +2,9 @@ package convert
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
@@ -21,6 +24,8 @@ type names struct {
 	order []string
 	more  map[string]manifest.Map
 	slugs map[string]int
+	// former holds the names that an object had in earlier runs.
+	former map[string][]string
 	// folded holds the first spelling of each name, by the name in lower case.
 	folded map[string]string
 	same   map[string]string // declared names, by name and day (or ID) in the source: see distinct
@@ -29,7 +34,7 @@ type names struct {
 
 // newNames returns an empty list of names.
 func newNames() *names {
-	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}}
+	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, former: map[string][]string{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}}
 }
 
 // Within separates the name of a sprint, version or component from a suffix that makes the name unique, such as an ID.
@@ -90,7 +95,36 @@ func (n *names) entries() []any {
 		if key := n.key(name); key != resource.Slug(name) {
 			entry = append(manifest.Map{{Key: "key", Value: key}}, entry...)
 		}
-		list[i] = append(entry, n.more[name]...)
+		var former []any
+		for _, had := range n.former[name] {
+			if key := resource.Slug(had); n.slugs[key] == 0 && groupOf(had) == "" {
+				former = append(former, key)
+			}
+		}
+		list[i] = append(entry.With("previously", former), n.more[name]...)
 	}
 	return list
+}
+
+// digits matches a number in a name.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// sort orders the objects by their start dates, or by their names if one has no date. Numbers in names count as numbers.
+func (n *names) sort() *names {
+	sign := map[string]string{}
+	for _, name := range n.order {
+		sign[name] = digits.ReplaceAllStringFunc(name, func(number string) string { return fmt.Sprintf("%20s", number) })
+	}
+	start := func(name string) string {
+		day, _ := n.more[name].Get("start_date").(manifest.Literal)
+		return string(day)
+	}
+	dated := !slices.ContainsFunc(n.order, func(name string) bool { return start(name) == "" })
+	slices.SortFunc(n.order, func(a, b string) int {
+		if dated && start(a) != start(b) {
+			return cmp.Compare(start(a), start(b))
+		}
+		return cmp.Compare(sign[a], sign[b])
+	})
+	return n
 }

@@ -46,23 +46,27 @@ func never(string) bool { return false }
 // complete adds to the mapping file the entries that the export needs and the file lacks.
 func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue, format *Format, zone string) {
 	f.Set("version", 1, "")
-	source := manifest.Map{{Key: "format", Value: format.Name}}
+	source, hints := manifest.Map{{Key: "format", Value: format.Name}}, []string{}
 	if c.browse != "" {
 		source = append(source, manifest.Entry{Key: "site", Value: cmp.Or(c.site, mapping.Open)})
+		if c.site == "" {
+			hints = append(hints, "site: what stands before "+c.browse+" in the addresses of "+format.Tracker+", such as https://example.com")
+		}
 	}
 	if c.zone {
 		source = append(source, manifest.Entry{Key: "timezone", Value: zone})
 	}
 	if !c.dates.IsZero() {
 		source = append(source, manifest.Entry{Key: "dates", Value: mapping.Open})
+		hints = append(hints, "dates: dmy or mdy, as day or month comes first")
 	}
-	f.Set("source", source, "")
+	f.Set("source", source, strings.TrimSuffix("# "+strings.Join(hints, "; "), "# "))
 	completeColumns(f, c)
 	guessProjects(f, m, c, issues)
 	guessPeople(f, c, issues)
 	f.Set("unknown_people", "text",
 		"# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
-	guessStates(f, issues)
+	guessStates(f, issues, format)
 	guessNames(f, issues)
 	f.Set("labels", manifest.Map{
 		{Key: "rename", Value: manifest.Map{}},
@@ -206,6 +210,10 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 			all[id]++
 		}
 	}
+	same := map[string][]string{} // IDs of people, by their name
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		same[c.name(id)] = append(same[c.name(id)], id)
+	}
 	open := func(id string) bool { p := c.people[id]; return p == nil || p.Email == "" && !p.Bot && !p.Left }
 	all.each(open, func(id string, _ int) {
 		var did []string
@@ -221,6 +229,11 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 			did = append(did, diag.Count(commented[id], "comment"))
 		}
 		comment := strings.TrimSuffix("# "+diag.Truncate(c.name(id), 100)+" - "+strings.Join(did, ", "), " - ")
+		for _, other := range same[c.name(id)] {
+			if other != id {
+				comment += "; " + other + " has the same name"
+			}
+		}
 		switch p := c.people[id]; {
 		case p != nil && p.Left:
 			f.Add("people", id, "text", comment+"; guessed: left")
@@ -253,7 +266,8 @@ func groupOf(state string) string {
 }
 
 // guessStates adds the states of the export with their names and groups in Plane.
-func guessStates(f *mapping.File, issues []*Issue) {
+func guessStates(f *mapping.File, issues []*Issue, format *Format) {
+	tells := slices.Contains([]string{"jira-json", "jira-backup", "linear-json"}, format.Name) // which group a state is of
 	n, category, resolved := tally{}, map[string]string{}, map[string]bool{}
 	for _, i := range issues {
 		n[i.State.Name]++
@@ -261,8 +275,7 @@ func guessStates(f *mapping.File, issues []*Issue) {
 		resolved[i.State.Name] = resolved[i.State.Name] || i.Resolution != ""
 	}
 	group := func(name string) string {
-		undone := words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
-		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // the tracker's own group may be completed
+		return cmp.Or(groupOf(predefined(name)), undone(name), category[name], mapping.Open) // the tracker's own group may be completed
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), plainName(name))
@@ -281,8 +294,17 @@ func guessStates(f *mapping.File, issues []*Issue) {
 			f.Add("states", name, to, guessed)
 			return
 		}
-		f.Add("states", name, pairs, guessed)
+		comment := guessed
+		if tells && predefined(name) == "" && group(name) == category[name] {
+			comment += "; the group is that of " + format.Tracker
+		}
+		f.Add("states", name, pairs, comment)
 	})
+}
+
+// undone returns the group of a state whose name says that the work was not done, or "".
+func undone(name string) string {
+	return words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
 }
 
 // guessPriority returns the priority that a name stands for, or an open question.

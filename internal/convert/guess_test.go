@@ -103,6 +103,33 @@ func TestGroupsOfOneNameStayApart(t *testing.T) {
 }
 
 // TestAFieldSaysWhatToDecideOn: the mapping says how many items have a value, how many values there are, and which is there most often.
+// The mapping says what to answer, and where two entries may be one person.
+func TestTheMappingSaysWhatToAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, inline(t, "j.csv", "Zusammenfassung,Vorgangsschlüssel,Vorgangs-ID,Vorgangstyp,Status,Projektschlüssel,Priorität,Zugewiesene Person,Zugewiesene Person-ID,Erstellt\n"+
+		"Eins,AB-1,1,Story,Erledigt,AB,Hoch,Bob Müller,5f1,01/02/2024 10:00\nZwei,AB-2,2,Story,In Arbeit,AB,Mittel,Bob Müller,,02/02/2024 10:00\n"), nil)
+	text := written(t, dir)
+	for _, want := range []string{
+		"# site: what stands before /browse/{key} in the addresses of Jira, such as https://example.com; dates: dmy or mdy, as day or month comes first",
+		"5f1: '?' # Bob Müller - 1 assigned; Bob Müller has the same name", "Bob Müller: '?' # Bob Müller - 1 assigned; 5f1 has the same name",
+		"Erledigt: {name: Erledigt, group: completed} # guessed", "In Arbeit: {name: In Arbeit, group: started} # guessed", "Hoch: high", "Mittel: medium",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// Cycles stand in the order of their dates, or of the numbers in their names.
+func TestCyclesStandInTheirOrder(t *testing.T) {
+	t.Parallel()
+	text, _ := manifests(t, inline(t, "t.csv", "Key,Title,Sprint\nA-1,a,Sprint 10\nA-2,b,Sprint 9\nA-3,c,Sprint 2\n"), "")
+	if !strings.Contains(text, "- {name: Sprint 2}\n      - {name: Sprint 9}\n      - {name: Sprint 10}\n") {
+		t.Error(text)
+	}
+}
+
 func TestAFieldSaysWhatToDecideOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -29,8 +29,9 @@ type run struct {
 	Files         map[string]string     `json:"files"`           // name -> digest
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
 	Export        string                `json:"export,omitempty"`
-	Since         *Since                `json:"since,omitempty"` // differences of the last export
-	Link          string                `json:"link,omitempty"`  // history.link of the mapping; "" = link, the only way at the time
+	Since         *Since                `json:"since,omitempty"`  // differences of the last export
+	States        map[string][]string   `json:"states,omitempty"` // names of a state in all runs, by project and ID of the source
+	Link          string                `json:"link,omitempty"`   // history.link of the mapping; "" = link, the only way at the time
 }
 
 // itemRecord is the record of one issue of the last run.
@@ -141,7 +142,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
 		exported: map[string]bool{}, selected: map[string]*Issue{},
-		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, Link: m.History.Link},
+		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, States: map[string][]string{}, Link: m.History.Link},
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
 	c.out = gzip.NewWriter(to)
@@ -149,6 +150,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	for _, i := range all {
 		c.exported[i.name()] = true
 	}
+	maps.Copy(c.this.States, last.States)
 	moved := map[string]string{} // names of the last run that the export lacks, by ID
 	for name, was := range last.Items {
 		if was.ID != "" && !c.exported[name] {
@@ -184,6 +186,13 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	err := c.out.Close()
 	c.items.n = to.size - c.items.at
 	return c, err
+}
+
+// renamed records the name of a state, and returns the names that it had in earlier runs.
+func (cr *comparedRuns) renamed(id, name string) []string {
+	former := slices.DeleteFunc(slices.Clone(cr.last.States[id]), func(had string) bool { return had == name })
+	cr.this.States[id] = append(former, name)
+	return former
 }
 
 // note stores an issue and compares its key and project with the last run. moved is the former name of the issue if the export has no issue
@@ -353,38 +362,4 @@ func same(a, b any) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
-}
-
-// Line returns the numbers of new, changed, gone and moved issues in one line.
-func (sn *Since) Line() string {
-	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(sn.New), len(sn.Changed),
-		len(sn.Gone), len(sn.Moved), diag.Count(sn.CommentsNew, "comment"), sn.CommentsEdited)
-}
-
-// details writes lists of the issues, for people.
-func (sn *Since) details(b *strings.Builder, cell func(string) string) {
-	var changed, moved []string
-	for _, c := range sn.Changed {
-		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
-	}
-	for _, m := range sn.Moved {
-		text := m.From + " is now " + m.To
-		if m.Anew {
-			text += ", in another project: it is made anew there, and stays where it was"
-		}
-		moved = append(moved, text)
-	}
-	for _, list := range []struct {
-		what  string
-		items []string
-	}{
-		{"New", sn.New},
-		{"Changed", changed},
-		{"Moved", moved},
-		{"Gone from the export, and kept in the manifests until a run with --drop-missing", sn.Gone},
-	} {
-		if len(list.items) > 0 {
-			b.WriteString("\n" + list.what + ": " + cell(first(list.items)) + ".\n")
-		}
-	}
 }

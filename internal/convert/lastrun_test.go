@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,32 @@ func TestTheReportSaysWhatChangedSinceTheLastExport(t *testing.T) {
 	later := exported(t, edited, strings.Replace(second, "23/Sep/25", "29/Sep/25", 1), third)
 	if diff := cmp.Diff(want, must(t, dir, later, nil).Report.Since); diff != "" {
 		t.Errorf("the time of the last update alone is no change: %s", diff)
+	}
+}
+
+// A list of Trello has an ID. If people rename it, the state keeps its object.
+func TestARenamedStateKeepsItsObject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const board = `{"id":"b1","name":"B","lists":[{"id":"l1","name":%q,"closed":false,"pos":1},{"id":"l2","name":%q,"closed":false,"pos":2}],"cards":[
+		{"id":"c1","idShort":1,"name":"One","idList":"l1","idBoard":"b1","shortLink":"a"},{"id":"c2","idShort":2,"name":"Two","idList":"l2","idBoard":"b1","shortLink":"b"}]}`
+	for _, tt := range []struct{ first, second, want string }{
+		{"Sketched", "Reviewing", "- {name: Sketched, group: backlog}"},
+		{"Drawn", "Reviewing", "- {name: Drawn, previously: [sketched], group: backlog}"},
+		{"Drawn", "Reviewing", "- {name: Drawn, previously: [sketched], group: backlog}"},
+		{"Reviewing", "Drawn", "- {name: Reviewing, previously: [sketched], group: started}"}, // of two names that are swapped, neither is former
+	} {
+		must(t, dir, inline(t, "t.json", fmt.Sprintf(board, tt.first, tt.second)), func(o *convert.Options) {
+			text, _ := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
+			put(t, dir, map[string]string{"mapping.yaml": strings.ReplaceAll(string(text), "group: '?'", "group: backlog")})
+		})
+		must(t, dir, inline(t, "t.json", fmt.Sprintf(board, tt.first, tt.second)), func(o *convert.Options) {
+			text, _ := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
+			put(t, dir, map[string]string{"mapping.yaml": strings.ReplaceAll(string(text), "group: '?'", "group: backlog")})
+		})
+		if got := written(t, dir); !strings.Contains(got, tt.want) {
+			t.Errorf("no %q in\n%s", tt.want, got)
+		}
 	}
 }
 

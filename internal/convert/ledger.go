@@ -559,18 +559,3 @@ func inOrder(values map[Held]int) []Held {
 	}
 	return list
 }
-
-// markdown writes the sums of the account, and the fields with the most losses.
-func (v *Values) markdown(b *strings.Builder, cell func(string) string) {
-	fmt.Fprintf(b, "\n## Values\n\nThe export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
-		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost)
-	short := slices.DeleteFunc(slices.Clone(v.Fields), func(f ValueCount) bool { return f.Lost == 0 })
-	slices.SortStableFunc(short, func(a, b ValueCount) int { return cmp.Compare(b.Lost, a.Lost) })
-	const most = 30
-	for n, f := range short[:min(len(short), most)] {
-		if n == 0 {
-			b.WriteString("\n| field of the export | values | lost | example |\n| --- | ---: | ---: | --- |\n")
-		}
-		fmt.Fprintf(b, "| %s | %d | %d | %s |\n", cell(f.Name), f.Read, f.Lost, cell(f.Example))
-	}
-}

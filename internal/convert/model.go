@@ -112,6 +112,7 @@ type Text struct {
 type State struct {
 	Name     string
 	Category string // the group of states in Plane, or "" if the source does not say
+	ID       string `json:"-"` // by which a renamed state is known; "" = none
 }
 
 // Label is a label of an issue.

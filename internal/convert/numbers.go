@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -110,23 +109,4 @@ func ranges(list []int) string {
 		n = end + 1
 	}
 	return strings.Join(words, ", ")
-}
-
-// numbersTable returns the new numbers of items as a table in Markdown.
-func numbersTable(list []Numbers) string {
-	const most = 100
-	if !slices.ContainsFunc(list, func(n Numbers) bool {
-		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
-	}) {
-		return "In projects that are empty, all items keep the numbers that they have.\n"
-	}
-	var b strings.Builder
-	b.WriteString("In projects that are empty, items get these numbers:\n\n| from | to | becomes |\n| --- | --- | --- |\n")
-	for _, n := range list[:min(len(list), most)] {
-		fmt.Fprintf(&b, "| %s | %s | %s-%d and on |\n", n.From, n.To, n.Project, n.New)
-	}
-	if len(list) > most {
-		fmt.Fprintf(&b, "\n%d more are in report.json.\n", len(list)-most)
-	}
-	return b.String()
 }

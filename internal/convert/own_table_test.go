@@ -3,6 +3,7 @@ package convert_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,52 @@ func TestTheColumnsOfATableOfNobodyAreAsked(t *testing.T) {
 	r := must(t, dir, f, csv).Report
 	if len(r.Questions) > 0 || r.Carried.Items != 2 || !strings.Contains(written(t, dir), "| Wer | ada |") {
 		t.Errorf("%+v\n%s", r.Questions, written(t, dir))
+	}
+}
+
+// A column of the mapping that no file has is named, because it may be a mistake.
+func TestColumnsThatNoFileHasAreNamed(t *testing.T) {
+	t.Parallel()
+	_, r := manifests(t, inline(t, "t.csv", "Key,Title,Size\nA-1,One,3\n"), "columns: {'*': text, Sice: skip, size: text}\n")
+	if !slices.ContainsFunc(r.Notes, func(n convert.Remark) bool { return n.Kind == "unknown-columns" && strings.HasSuffix(n.Text, ": Sice") }) {
+		t.Errorf("%+v", r.Notes)
+	}
+}
+
+// Comments and the dates of a sprint may stand in the row of an item, as lists and objects of JSON do.
+func TestARecordHasItsCommentsAndItsSprint(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "t.jsonl", `{"key":"W-1","title":"One","state":{"name":"Doing","group":"started"},"sprint":{"name":"Sprint 1","start_date":"2026-01-05","end_date":"2026-01-18"},"comments":[{"id":"7","author":{"name":"Bob M.","email":"bob@example.com"},"created_at":"2026-01-06T08:00:00Z","text":"first, and; more"},{"id":"8","text":"second"}]}
+{"key":"W-2","title":"Two","comments":[]}
+`), "")
+	for _, want := range []string{
+		"- {name: Doing, group: started}", "- {name: Sprint 1, start_date: 2026-01-05, end_date: 2026-01-18}", "- key: \"7\"\n            author: Bob M.\n            created_at: \"2026-01-06T08:00:00Z\"\n            text: first, and; more",
+		"- key: \"8\"\n            author: somebody\n            text: second",
+	} {
+		if !strings.Contains(strings.ReplaceAll(text, "bob@example.com", "Bob M."), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if len(r.Losses)+len(r.Questions) > 0 || r.Carried.Comments != 2 {
+		t.Errorf("%+v %+v", r.Losses, r.Questions)
+	}
+}
+
+// None says nothing of a person or a priority, but it may be a title, and it is a value of a column that is kept as a text.
+func TestNoneIsAValueThatIsRead(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "t.csv", "Key,Title,Assignee,Remote,Due\nA-1,None,None,None,N/A\nA-2,b,ada@example.com,n/a,2026-01-01\n"), "columns: {Remote: text}\n")
+	if r.Values.Read != 10 || r.Values.Decided != 2 || r.Values.Lost > 0 || !strings.Contains(text, "name: None") || !strings.Contains(text, "| Remote | None |") || !strings.Contains(text, "| Remote | n/a |") {
+		t.Errorf("%+v\n%s", r.Values, text)
+	}
+}
+
+// The time of a due date is a loss, as the date of an item has none.
+func TestTimesOfDaysOfATableAreCounted(t *testing.T) {
+	t.Parallel()
+	_, r := manifests(t, inline(t, "t.csv", "Key,Title,Due,Start\nA-1,One,2026-01-01 14:30,2026-01-01\nA-2,Two,2026-01-02 00:00,\n"), "")
+	if len(r.Losses) != 1 || r.Losses[0].Kind != "times-of-day" || r.Losses[0].Count != 1 {
+		t.Errorf("%+v", r.Losses)
 	}
 }
 
@@ -72,6 +119,7 @@ func TestOneAnswerAnswersTheRest(t *testing.T) {
 func TestTheHeaderIsTheFirstLineOfSeveralCells(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
+		"a separator of few":       "sep=|\nKey|Title|Story Points\nA-1|One|3\n",
 		"a separator that is told": "sep=;\nKey;Title;Story Points\nA-1;One;3\n",
 		"a title":                  "Project plan,,\n\nKey,Title,Story Points\nA-1,One,3\n",
 		"a title in one cell":      "Project plan\r\nKey,Title,Story Points\r\nA-1,One,3\r\n",

@@ -50,7 +50,7 @@ func TestQuestionsNameThePeopleOfIDs(t *testing.T) {
 	t.Parallel()
 	text, r := manifests(t, inline(t, "j.json", `[{"key":"A-1","self":"https://j.example.com/rest/api/2/issue/1","fields":{"summary":"One","project":{"key":"A","name":"A"},"status":{"name":"Open"},
 		"reporter":{"accountId":"5","displayName":"Kim Doe"},"creator":{"accountId":"6","displayName":"Kim Doe"}}}]`), "")
-	if len(r.Questions) != 2 || r.Questions[0].Text() != "5 (Kim Doe)" || strings.Contains(text, "written by") {
+	if len(r.Questions) != 2 || r.Questions[0].Name != "5" || r.Questions[0].Called != "Kim Doe" || strings.Contains(text, "written by") {
 		t.Errorf("%+v\n%s", r.Questions, text)
 	}
 }

@@ -27,6 +27,11 @@ type Report struct {
 	Notes         []Remark   `json:"notes"`
 	Numbers       []Numbers  `json:"numbers,omitempty"`
 	Since         *Since     `json:"since_last_run,omitempty"`
+	Mapping       string     `json:"-"` // path of the mapping file
+	States        []State    `json:"-"` // of the source, with the states that they become
+
+	// KeepsNumbers is true if the mapping wants items to keep the numbers of their keys.
+	KeepsNumbers bool `json:"-"`
 
 	losses   map[string]*Loss
 	ledger   *ledger
@@ -158,9 +163,13 @@ func (r *Report) lost(kind, of string, n int) {
 	}
 }
 
-// finish fills in the losses, questions and remarks.
+// finish fills in the states, losses, questions and remarks.
 func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, tracker string) {
-	r.Losses, r.Questions, r.Notes = []Loss{}, []Question{}, []Remark{}
+	r.Losses, r.Questions, r.Notes, r.KeepsNumbers = []Loss{}, []Question{}, []Remark{}, m.Numbers != "new"
+	for _, name := range slices.Sorted(maps.Keys(r.Counts.States)) {
+		to, _ := m.States.Find(name)
+		r.States = append(r.States, State{Name: name, Category: strings.TrimSuffix(to.Name+" or "+to.Else, " or ")})
+	}
 	for _, kind := range allLosses() {
 		if l := r.losses[kind.name]; l != nil {
 			l.Text, l.Of = kind.text, kind.of
@@ -222,15 +231,6 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		})
 }
 
-// Text returns the name in question, cut to a line of bounded length.
-func (q Question) Text() string {
-	name := diag.Truncate(q.Name, 100)
-	if q.Called != "" {
-		name += " (" + diag.Truncate(q.Called, 100) + ")"
-	}
-	return name
-}
-
 // concerned counts the issues that an open entry of a section concerns, by section and name.
 func concerned(issues []*Issue) map[[2]string]int {
 	all := map[[2]string]int{}
@@ -254,25 +254,6 @@ func (r *Report) Settled() bool {
 	return len(r.Questions) == 0 && !slices.ContainsFunc(r.Losses, func(l Loss) bool { return !l.Agreed })
 }
 
-// Headline returns the main numbers of the report in one line.
-func (r *Report) Headline() string {
-	lost := 0
-	for _, l := range r.Losses {
-		lost += l.Count
-	}
-	of := func(a, b int, noun string) string { return fmt.Sprintf("%d of %s", a, diag.Count(b, noun)) }
-	losses := "no losses"
-	switch {
-	case lost == 1:
-		losses = "1 loss"
-	case lost > 1:
-		losses = fmt.Sprintf("%d losses in ", lost) + diag.Count(len(r.Losses), "kind")
-	}
-	return of(r.Carried.Items, r.Counts.Items, "item") + ", " + of(r.Carried.Comments, r.Counts.Comments, "comment") + ", " +
-		of(r.Carried.Relations, r.Counts.Relations, "relation") +
-		"; " + losses + "; " + diag.Count(len(r.Questions), "question")
-}
-
 // json returns the report for programs.
 func (r *Report) json() []byte {
 	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
@@ -281,86 +262,3 @@ func (r *Report) json() []byte {
 
 // most is the largest number of items that a line names.
 const most = 10
-
-// first returns the first items of a list, and says where the others are listed.
-func first(items []string) string {
-	text := diag.First(items, most)
-	if len(items) > most {
-		text += " (all in report.json)"
-	}
-	return text
-}
-
-// markdown returns the report for people.
-func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
-	var b strings.Builder
-	cell := strings.NewReplacer("|", "\\|", "\n", " ", "<", "\\<").Replace
-	b.WriteString("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + r.Headline() + ".\n\n")
-	fmt.Fprintf(&b, "Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy,
-		cell(strings.Join(r.Source.Files, ", ")))
-	b.WriteString("\n## Questions\n\n")
-	if len(r.Questions) == 0 {
-		b.WriteString("None is open.\n")
-	} else {
-		b.WriteString("Answer them in " + cell(mappingName) +
-			", then run planform convert again.\n\n| question | items | where |\n| --- | ---: | --- |\n")
-		for _, q := range r.Questions {
-			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Text()), q.Items, cell(q.Position))
-		}
-	}
-	b.WriteString("\n## Losses\n\n")
-	if len(r.Losses) == 0 {
-		b.WriteString("None.\n")
-	} else {
-		b.WriteString("Those that you agree with go under allow: in the mapping.\n\n" +
-			"| kind | count | agreed | what | items |\n| --- | ---: | --- | --- | --- |\n")
-		for _, l := range r.Losses {
-			agreed := "no"
-			if l.Agreed {
-				agreed = "yes"
-			}
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", l.Kind, l.Count, agreed, l.Text, cell(first(l.Items)))
-		}
-	}
-	b.WriteString("\n## Numbers to check\n\n| what | in the export | carried over |\n| --- | ---: | ---: |\n")
-	for _, row := range []struct {
-		name string
-		a, b int
-	}{
-		{"items", r.Counts.Items, r.Carried.Items},
-		{"comments", r.Counts.Comments, r.Carried.Comments},
-		{"relations", r.Counts.Relations, r.Carried.Relations},
-		{"items with a parent", r.Counts.Parents, r.Carried.Parents},
-		{"labels", r.Counts.Labels, r.Carried.Labels},
-		{"attachments", r.Counts.Attachments, r.Carried.Attachments},
-		{"people", r.Counts.People, r.Carried.People},
-	} {
-		fmt.Fprintf(&b, "| %s | %d | %d |\n", row.name, row.a, row.b)
-	}
-	b.WriteString("\n| state | becomes | items | carried over |\n| --- | --- | ---: | ---: |\n")
-	for _, name := range slices.Sorted(maps.Keys(r.Counts.States)) {
-		s, _ := m.States.Find(name)
-		to := s.Name
-		if s.Else != "" {
-			to += " or " + s.Else
-		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", cell(cmp.Or(name, "(none)")), cell(to), r.Counts.States[name], r.Carried.States[name])
-	}
-	r.Values.markdown(&b, cell)
-	if m.Numbers != "new" && len(r.Numbers) > 0 {
-		b.WriteString("\n## Numbers of items\n\n" + numbersTable(r.Numbers))
-	}
-	if s := r.Since; s != nil {
-		b.WriteString("\n## Since the last export\n\n" + s.Line() + ".\n")
-		s.details(&b, cell)
-	}
-	b.WriteString("\n## To know\n\n")
-	for _, n := range r.Notes {
-		text := "- " + cell(n.Text)
-		if len(n.Items) > 0 {
-			text += ": " + cell(first(n.Items))
-		}
-		b.WriteString(text + "\n")
-	}
-	return []byte(b.String())
-}

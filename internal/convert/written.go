@@ -3,6 +3,7 @@ package convert
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +27,12 @@ type written map[uint64]byte
 func (w written) add(value any, in byte) {
 	switch v := value.(type) {
 	case string:
-		eachWord(v, func(word, pair uint64) {
-			w[word] |= in
-			w[pair] |= in
-		})
+		for _, text := range slices.Compact([]string{v, html.UnescapeString(v)}) { // a tag or an entity may be text
+			eachWord(text, func(word, pair uint64) {
+				w[word] |= in
+				w[pair] |= in
+			})
+		}
 		for _, day := range writtenDay.FindAllString(v, -1) {
 			w.addDays(day, in)
 		}
@@ -81,10 +84,10 @@ func (w written) has(text string, in byte, also written) bool {
 }
 
 // eachWord calls a function with digests of each word, and of the pair with the word before it in the same part of a list. Case and leading
-// zeros do not count.
+// zeros do not count, nor the end of a word that is longer than a line.
 func eachWord(text string, do func(word, pair uint64)) {
-	const basis, prime = 14695981039346656037, 1099511628211
-	word, last := uint64(basis), uint64(0)
+	const basis, prime, longest = 14695981039346656037, 1099511628211, 80
+	word, last, letters := uint64(basis), uint64(0), 0
 	end := func() {
 		if word != basis {
 			pair := word
@@ -92,13 +95,13 @@ func eachWord(text string, do func(word, pair uint64)) {
 				pair = (last ^ word) * prime
 			}
 			do(word, pair)
-			word, last = basis, word
+			word, last, letters = basis, word, 0
 		}
 	}
 	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || r >= 0x80 && !unicode.IsSpace(r) && !unicode.IsPunct(r):
-			if r != '0' || word != basis {
+			if letters++; letters <= longest && (r != '0' || word != basis) {
 				word = (word ^ uint64(unicode.ToLower(r))) * prime //nolint:gosec // no letter is negative
 			}
 		default:

@@ -56,6 +56,7 @@ type reader struct {
 	left           map[string]int                  // numbers of records left out, by list
 	files          map[string][]convert.Attachment // from records of their own, by issue
 	work           map[string][]convert.Work       // likewise
+	tasks          map[string][]records.Value      // lists of tasks, likewise
 	lists          map[string]bool                 // lists that some record has
 	scope          string                          // the project of the record, if keys are those of a project
 	at             diag.Position                   // of the record
@@ -92,7 +93,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
 		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
-		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{},
+		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{},
 	}
 }
@@ -191,7 +192,8 @@ func (x *reader) take(s *section, v records.Value) {
 		case s.kind == "comment" && s.word("empty") != "" && strings.TrimSpace(x.text(one, s.paths("text"))) == "":
 			x.bookAll(nil, one, s.word("empty"))
 			continue
-		case s.kind == "part": // which a hook keeps
+		case s.kind == "tasks":
+			x.tasks[key] = append(x.tasks[key], one)
 		case s.kind == "comment":
 			c := x.remark(s, one)
 			if apart := x.apartFrom(key, &c, one); apart != "" {
@@ -427,6 +429,9 @@ func (x *reader) finish() {
 	for _, i := range x.issues {
 		if at := x.key(i); i == x.latest[at] {
 			i.Attachments, i.Work = append(i.Attachments, x.files[at]...), append(i.Work, x.work[at]...)
+			if lists := x.tasks[at]; lists != nil {
+				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
+			}
 		}
 	}
 	for _, p := range x.late {
@@ -437,7 +442,7 @@ func (x *reader) finish() {
 	}
 	if x.head().word("sorted") != "" {
 		for _, list := range x.comments {
-			slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+			slices.SortStableFunc(list, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 		}
 	}
 	if x.hooks.finish != nil {

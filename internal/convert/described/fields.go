@@ -11,6 +11,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // set sets a field of an issue from the first path of a line that has a value.
@@ -270,7 +271,11 @@ func (x *reader) time(i *convert.Issue, text string) time.Time {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return milli(n)
 	}
-	return moment(i, text)
+	at := moment(i, text)
+	if x.head().word("moments") != "" && !at.IsZero() { // as people saw it
+		at = at.In(x.in.Zone)
+	}
+	return at
 }
 
 // day reads a calendar day, which may be a number of milliseconds. A time that is not midnight is a day in the zone of the export.
@@ -282,11 +287,38 @@ func (x *reader) day(i *convert.Issue, text string) string {
 		return day(i, text)
 	}
 	at := moment(i, text)
-	if !at.IsZero() && !at.Equal(at.Truncate(24*time.Hour)) {
+	if !at.IsZero() && (x.head().word("moments") != "" || !at.Equal(at.Truncate(24*time.Hour))) {
 		x.hours = true
+		i.Left["times-of-day"]++
 		at = at.In(x.in.Zone)
 	}
 	return dates.Day(at)
+}
+
+// taskLists returns lists of tasks for the end of a text.
+func (x *reader) taskLists(i *convert.Issue, s *section, lists []records.Value) string {
+	var b strings.Builder
+	line := func(v records.Value, field string) string { return diag.OneLine(x.text(v, s.paths(field))) }
+	inOrder := func(a, b records.Value) int {
+		at, _ := strconv.ParseFloat(line(a, "order"), 64)
+		other, _ := strconv.ParseFloat(line(b, "order"), 64)
+		return cmp.Compare(at, other)
+	}
+	for _, list := range slices.SortedStableFunc(slices.Values(lists), inOrder) {
+		b.WriteString("### " + cmp.Or(line(list, "title"), "Checklist") + "\n\n")
+		for _, task := range slices.SortedStableFunc(slices.Values(list.At(s.word("each"))), inOrder) {
+			b.WriteString(cmp.Or(map[string]string{"complete": "- [x] "}[line(task, "done")], "- [ ] ") + line(task, "name"))
+			if due := line(task, "target_date"); due != "" {
+				b.WriteString(" (due " + x.day(i, due) + ")")
+			}
+			b.WriteString("\n")
+			if line(task, "person") != "" {
+				i.Left["check-item-people"]++
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // remark makes a comment from a record.

@@ -105,7 +105,7 @@ func (d *decoder) utf8() (rune, error) {
 		b, _ := d.in.ReadByte()
 		d.at.Column++
 		return 0, d.wrong(fmt.Sprintf("the byte 0x%02X is not UTF-8", b),
-			"by its letters it is "+d.guess(b)+"; otherwise export it again")
+			d.guess(b)+"; otherwise export it again")
 	}
 	return r, err
 }
@@ -150,17 +150,21 @@ func (d *decoder) decoded(name string) func() (rune, error) {
 	}
 }
 
-// guess returns the flag for the encoding in which the next bytes look most like a language.
+// guess returns advice with the encoding in which the next bytes look most like a language, if one does.
 func (d *decoder) guess(first byte) string {
+	const enough = 0.35
 	rest, _ := d.in.Peek(d.in.Buffered())
 	sample := append([]byte{first}, rest...)
-	best, most := "windows-1252", 0.0
+	best, most := "", enough
 	for _, name := range Encodings()[2:] {
 		if n := likeness(name, sample); n > most {
 			best, most = name, n
 		}
 	}
-	return "--encoding " + best
+	if best == "" {
+		return "it looks like no encoding that --encoding takes: iconv -f ENCODING -t utf-8 changes it"
+	}
+	return "by its letters it is --encoding " + best
 }
 
 // alphabets returns the letters outside of ASCII for each language that is written in an encoding.
@@ -176,23 +180,34 @@ func alphabets(name string) []string {
 	return nil
 }
 
-// likeness returns the share of the letters outside of ASCII that belong to one language of an encoding. It returns 0 if the bytes are not
-// valid in the encoding.
+// usual are the signs outside of ASCII that texts of all languages have.
+const usual = "\u00a0–—‘’‚“”„«»‹›…•·°€№§©®™×"
+
+// likeness returns the share of the characters outside of ASCII that belong to one language of an encoding. It returns 0 if the bytes are not
+// valid in the encoding. Latin letters stand beside letters of ASCII, and
+// Cyrillic ones do not; most of these are small.
 func likeness(name string, sample []byte) float64 {
 	text, err := tables()[name].NewDecoder().Bytes(sample)
 	if err != nil {
 		return 0
 	}
-	letters, common, kana, wrong, found := 0, 0, 0, 0, map[rune]int{}
+	letters, common, kana, wrong, capital, found := 0, 0, 0, 0, 0, map[rune]int{}
+	latin := func(i int) bool {
+		return i >= 0 && i < len(text) && text[i] < utf8.RuneSelf && unicode.IsLetter(rune(text[i]))
+	}
 	for i, r := range string(text) {
 		switch {
-		case r < utf8.RuneSelf:
+		case r < utf8.RuneSelf || strings.ContainsRune(usual, r):
 		case r == utf8.RuneError && i < len(text)-8, unicode.IsControl(r): // at the end the sample is cut
 			wrong++
-		case !unicode.IsLetter(r):
+		case !unicode.IsLetter(r), alphabets(name) != nil && unicode.Is(unicode.Cyrillic, r) == (latin(i-1) || latin(i+utf8.RuneLen(r))):
+			letters++ // not counted as found
 		default:
 			letters++
 			found[unicode.ToLower(r)]++
+			if unicode.Is(unicode.Cyrillic, r) && unicode.IsUpper(r) {
+				capital++
+			}
 			if unicode.In(r, unicode.Hiragana, unicode.Katakana) && r < 0xFF00 {
 				kana++
 			}
@@ -211,6 +226,9 @@ func likeness(name string, sample []byte) float64 {
 		if 10*common > 7*letters {
 			return float64(common) / float64(letters)
 		}
+		return 0
+	}
+	if 2*capital > letters { // such as KOI8-R, where small and capital letters have each other's places
 		return 0
 	}
 	most := 0

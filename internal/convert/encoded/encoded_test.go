@@ -58,6 +58,7 @@ func TestTheEncodingIsGuessedByTheLettersOfALanguage(t *testing.T) {
 		"Größe ändern, möglichst früh": "windows-1252", "Créer un élève à l'école": "windows-1252", "Año de la señora": "windows-1252",
 		"Zgłoszenie błędu: nie działa wyszukiwanie, źle wyświetla się ść": "windows-1250",
 		"Příliš žluťoučký kůň úpěl ďábelské ódy":                          "windows-1250", "Ошибка в проекте: не работает поиск": "windows-1251",
+		"Überprüfung, naïve, café – “zitiert”": "windows-1252", "José und Zoë": "windows-1252",
 		"プロジェクトの計画を確認する": "shift-jis", "项目计划需要确认，请尽快完成": "gb18030",
 	} {
 		written, err := tables()[want].NewEncoder().String("Key,Title\nA-1," + text + "\n")
@@ -73,6 +74,19 @@ func TestTheEncodingIsGuessedByTheLettersOfALanguage(t *testing.T) {
 	_, err2 := io.ReadAll(Reader(strings.NewReader(polish), "f", ""))
 	if hint := diag.HintOf(err2); err != nil || !strings.Contains(hint, "iso-8859-2") {
 		t.Error(err, hint)
+	}
+}
+
+func TestTextOfAnEncodingThatIsNotTakenIsCalledNoOther(t *testing.T) {
+	t.Parallel()
+	for name, bytes := range map[string]string{
+		"KOI8-R": "Key,Title\nA-1,\xf0\xd2\xcf\xc5\xcb\xd4 \xce\xc5 \xcf\xd4\xcb\xd2\xd9\xd7\xc1\xc5\xd4\xd3\xd1\n",
+		"Big5":   "Key,Title\nA-1,\xc1c\xc5\xe9\xa4\xa4\xa4\xe5\xbc\xd0\xc3D,\xb6}\xb1\xd2\n",
+	} {
+		_, err := io.ReadAll(Reader(strings.NewReader(bytes), "f", ""))
+		if hint := diag.HintOf(err); !strings.Contains(hint, "iconv") {
+			t.Errorf("%s: %s", name, hint)
+		}
 	}
 }
 

@@ -92,14 +92,20 @@ type entry struct {
 		DueGh string `json:"dueOn"`
 		State string `json:"state"`
 	} `json:"milestone"`
-	Due       string `json:"due_date"` // of Gitea and Forgejo
-	Closed    string `json:"closed_at"`
-	ClosedGh  string `json:"closedAt"`
-	ClosedBy  *user  `json:"closed_by"`
-	Type      *kind  `json:"type"`
-	TypeGh    *kind  `json:"issueType"`
-	Blocks    linked `json:"blocking"`
-	Blocked   linked `json:"blockedBy"`
+	Due      string `json:"due_date"` // of Gitea and Forgejo
+	Closed   string `json:"closed_at"`
+	ClosedGh string `json:"closedAt"`
+	ClosedBy *user  `json:"closed_by"`
+	Type     *kind  `json:"type"`
+	TypeGh   *kind  `json:"issueType"`
+	Blocks   linked `json:"blocking"`
+	Blocked  linked `json:"blockedBy"`
+	Linked   struct {
+		Blocked int `json:"total_blocked_by"`
+	} `json:"issue_dependencies_summary"` // REST: how many
+	Below struct {
+		Total int `json:"total"`
+	} `json:"sub_issues_summary"` // likewise
 	Reactions struct {
 		Total int `json:"total_count"`
 	} `json:"reactions"`
@@ -146,6 +152,7 @@ type export struct {
 	pulls    int
 	others   map[string]int  // entries that are not issues, by the word in their address
 	there    map[string]bool // project#number of issues and pull requests
+	below    map[string]int  // numbers of issues with a parent, by the parent's project#number
 	silent   int             // issues that do not say whether they have comments
 	damaged  string
 
@@ -163,7 +170,7 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, there: map[string]bool{}, others: map[string]int{}}
+	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, there: map[string]bool{}, others: map[string]int{}, below: map[string]int{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -172,6 +179,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		return err
 	}
 	for _, i := range e.issues {
+		i.Left["items-not-exported"] = max(0, i.Left["items-not-exported"]-e.below[i.at])
 		i.Discuss(append(i.Comments, e.comments[i.at]...), i.count)
 		i.Attachments = attachments(i)
 		e.apart.Join(&i.Issue, i.at)
@@ -363,7 +371,9 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	if one.Parent != nil && one.ParentURL == "" {
 		one.ParentURL = one.Parent.URL
 	}
+	i.Left["relations-not-exported"], i.Left["items-not-exported"] = max(0, one.Linked.Blocked-len(one.Blocked.Nodes)), one.Below.Total
 	if m := address.FindStringSubmatch(one.ParentURL); m != nil {
+		e.below[m[1]+"#"+m[3]]++
 		i.Parent = m[3]
 		if m[1] != project {
 			i.Parent = m[1] + "#" + m[3] // outside

@@ -68,7 +68,7 @@ func csvLayout() *tabular.Layout {
 		},
 		Header: csvHeader, Notes: csvNotes, Finish: csvSite,
 		Each: func(c *tabular.Cells, i *convert.Issue) string {
-			i.State.Category = categories.Own(c.Column("Status Category"))
+			i.State.Category = cmp.Or(categories.Group(c.Column("Status Category")), categories.Group(i.State.Name))
 			csvIssue(c, i)
 			return ""
 		},

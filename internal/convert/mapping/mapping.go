@@ -80,6 +80,7 @@ func ColumnFields() []string {
 		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at",
 		"start_date", "target_date",
 		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments", "private",
+		"cycle_start", "cycle_end", "comment_texts", "comment_ids", "comment_authors", "comment_emails", "comment_times",
 	}
 }
 

@@ -270,7 +270,8 @@ func (r *reader) explain(err error) error {
 	case ok && strings.Contains(err.Error(), "max depth"):
 		return fmt.Errorf("%s: the value that begins here is nested too deeply", r.at(r.d.InputOffset()))
 	case ok && !strings.Contains(err.Error(), "unexpected end"):
-		return fmt.Errorf("%s: it is not JSON: %w", r.at(bad.Offset-1), err)
+		err = fmt.Errorf("%s: it is not JSON: %w", r.at(bad.Offset-1), err)
+		return diag.WithHint(err, "export again; a program that writes NaN or Infinity has to write null instead")
 	case ok, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return diag.WithHint(fmt.Errorf("%s: the file ends within a value", r.at(r.place.total)), "the file is cut off: export or copy it again")
 	case errors.Is(err, errTooLong):

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
@@ -44,11 +45,19 @@ func (c *Cells) clean(text string) string {
 	return text
 }
 
+// unsaid begins the names of values that mean empty, such as None in a column of people.
+const unsaid = "nothing said: "
+
 // values calls a function for each value of the row with the name of its column, except zeros in columns that are kept as text.
 func (c *Cells) values(yield func(name, text string) bool) {
 	for i, name := range c.s.header.names {
-		for text := range c.texts([]int{i}) {
-			if !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(name, text) {
+		wordy := c.e.guess != nil && (len(c.s.places[name]) > 0 || slices.Contains(c.s.fields["name"], i))
+		for text := range c.texts([]int{i}, c.e.guess != nil) {
+			called := name
+			if !wordy && slices.Contains(c.e.Empty, text) {
+				called = unsaid + name
+			}
+			if !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(called, text) {
 				return
 			}
 		}
@@ -67,12 +76,16 @@ func (c *Cells) digest() uint64 {
 	return h.Sum64()
 }
 
-// texts returns the texts in some columns that are not empty.
-func (c *Cells) texts(columns []int) iter.Seq[string] {
+// texts returns the texts in some columns that are not empty. If all is true, words that mean empty are texts.
+func (c *Cells) texts(columns []int, all bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, i := range columns {
 			for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
-				if text = c.clean(text); text != "" && !yield(text) {
+				cleaned := c.clean(text)
+				if all && cleaned == "" {
+					cleaned = strings.TrimSpace(text)
+				}
+				if cleaned != "" && !yield(cleaned) {
 					return
 				}
 			}
@@ -82,7 +95,7 @@ func (c *Cells) texts(columns []int) iter.Seq[string] {
 
 // One returns the first value in the columns of a field, or "".
 func (c *Cells) One(field string) string {
-	for text := range c.texts(c.s.fields[field]) {
+	for text := range c.texts(c.s.fields[field], c.e.guess != nil && field == "name") {
 		return text
 	}
 	return ""
@@ -140,7 +153,7 @@ func (c *Cells) Values(field string) []string {
 
 // Text returns the values of a column that is kept as text.
 func (c *Cells) Text(name string) string {
-	return strings.Join(slices.Collect(c.texts(c.s.places[name])), ", ")
+	return strings.Join(slices.Collect(c.texts(c.s.places[name], c.e.guess != nil)), ", ")
 }
 
 // Column returns the value of the column with a name, or "".
@@ -190,6 +203,15 @@ func (c *Cells) Time(text string, i *convert.Issue) time.Time {
 		i.Left["dates-not-understood"]++
 	}
 	return at
+}
+
+// day reads a calendar day of an issue, and counts its time of day as a loss.
+func (c *Cells) day(field string, i *convert.Issue) string {
+	at := c.Time(c.One(field), i)
+	if hour, minute, second := at.Clock(); hour+minute+second > 0 {
+		i.Left["times-of-day"]++
+	}
+	return dates.Day(at)
 }
 
 // Date reads a time, and returns the zero time if the text cannot be read.

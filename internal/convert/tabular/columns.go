@@ -36,7 +36,7 @@ type sheet struct {
 
 // open opens a file and finds its columns.
 func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error) {
-	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, roles: convert.ReadRoles("")}
+	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, roles: convert.ReadRoles("technical = " + unsaid + "*")}
 	defer func() {
 		if err != nil && s.in != nil {
 			_ = s.in.Close()

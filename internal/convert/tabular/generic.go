@@ -8,6 +8,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/words"
+	"github.com/planform/planform/internal/text/table"
 )
 
 // anyTable returns the layout of a table of no known tracker.
@@ -15,7 +16,10 @@ func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
 		Name: kind, Tracker: "the export", How: "the first line of a table names its columns, with commas, semicolons or tabs between", Markup: convert.Unsaid,
-		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
+		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess, Each: within,
+		Dates: func(c *Cells) []string {
+			return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
+		},
 		detects: func(b *beginning, name string) (string, bool) {
 			if b.records != (kind == "jsonl") || !b.records && (kind == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
 				return "", false
@@ -36,6 +40,38 @@ func anyTable(kind string, known []words.Line) *Layout {
 			return "", false
 		},
 	}
+}
+
+// within adds the dates of the sprint and the comments that stand in the row of an issue. Columns of comments are lists of one length.
+func within(c *Cells, i *convert.Issue) string {
+	if len(i.Sprints) == 1 {
+		i.Sprints[0].Start, i.Sprints[0].End = c.day("cycle_start", i), c.day("cycle_end", i)
+	}
+	ids, authors, emails, times := c.listed("comment_ids"), c.listed("comment_authors"), c.listed("comment_emails"), c.listed("comment_times")
+	at := func(list []string, n int) string {
+		if n < len(list) {
+			return list[n]
+		}
+		return ""
+	}
+	for n, text := range c.listed("comment_texts") {
+		if text != "" {
+			i.Comments = append(i.Comments, convert.Comment{
+				ID: at(ids, n), Author: c.Person("", at(authors, n), at(emails, n)), At: c.Date(at(times, n)), Text: convert.Text{Markup: c.e.Markup, Body: text},
+			})
+		}
+	}
+	return ""
+}
+
+// listed returns the values of a field, with the empty values of a list.
+func (c *Cells) listed(field string) (all []string) {
+	for _, i := range c.s.fields[field] {
+		if text := c.Cell(i); strings.TrimSpace(text) != "" {
+			all = append(all, strings.Split(text, table.Separator)...)
+		}
+	}
+	return all
 }
 
 // guess returns the fields of columns with well-known names. Of several columns for a field with one value, the first in the list wins.

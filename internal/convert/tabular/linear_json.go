@@ -51,6 +51,7 @@ func linearJSON() *Layout {
 				start, end := c.Time(c.Column("cycle.startsAt"), i), c.Time(c.Column("cycle.endsAt"), i)
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
 			}
+			i.State.ID = c.Column("state.id")
 			linearIDs(c, i)
 			comments := c.Records("comments.nodes")
 			if len(comments) == 0 {
@@ -64,6 +65,9 @@ func linearJSON() *Layout {
 			for _, r := range c.Records("relations.nodes") {
 				kind := map[string]string{"blocks": "Blocks", "duplicate": "Duplicate"}[strings.ToLower(r["type"])]
 				i.Links = append(i.Links, convert.Link{Type: cmp.Or(kind, "Related"), To: r["relatedissue.identifier"]})
+			}
+			for _, r := range c.Records("children.nodes") {
+				i.Children = append(i.Children, convert.Link{To: r["identifier"], Title: r["title"]})
 			}
 			for _, r := range c.Records("attachments.nodes") {
 				i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})

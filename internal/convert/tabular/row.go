@@ -80,7 +80,7 @@ func (e *export) row(c *Cells) error {
 	}
 	i.State.Category = cmp.Or(i.State.Category, e.words.Group(i.State.Name))
 	i.Created, i.Updated = c.Time(c.One("created_at"), i), c.Time(c.One("updated_at"), i)
-	i.Start, i.Due = dates.Day(c.Time(c.One("start_date"), i)), dates.Day(c.Time(c.One("target_date"), i))
+	i.Start, i.Due = c.day("start_date", i), c.day("target_date", i)
 	if parent := c.One("parent"); parent != "" {
 		i.Parent = e.reference(c, parent)
 	}

@@ -82,6 +82,17 @@ func (w *Words) Own(state string) string { return w.own[Fold(state)] }
 // Group returns the group of a state, or "" if the name of the state is not known.
 func (w *Words) Group(state string) string { return cmp.Or(w.Own(state), w.any[Fold(state)]) }
 
+// Within returns the group that the words in the name of a state stand for. Of several groups, the last in the order of groups wins.
+func (w *Words) Within(state string) (group string) {
+	order := []string{"", "unstarted", "backlog", "started", "completed", "cancelled"}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(state), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if of := w.Own(word); slices.Index(order, of) > slices.Index(order, group) {
+			group = of
+		}
+	}
+	return group
+}
+
 // Priority returns the common name of a priority.
 func (w *Words) Priority(name string) string { return cmp.Or(w.own["priority "+Fold(name)], name) }
 

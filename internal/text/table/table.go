@@ -59,7 +59,7 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 		if len(line) == maxHeader {
 			return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
 		}
-		for separator, header := range splitHeader(line) {
+		for separator, header := range splitHeader(line, separators(head)) {
 			if !known(header) {
 				continue
 			}
@@ -99,13 +99,13 @@ func lineEnd(head []byte) int {
 // returns 0 if there is none.
 func headerStart(head []byte) int {
 	const titles = 10
-	at := 0
+	at, by := 0, separators(head)
 	for range titles {
 		end := at + lineEnd(head[at:])
 		if bytes.Contains(head[at:end], []byte("://")) { // an address is not a title
 			break
 		}
-		for _, header := range splitHeader(head[at:end]) {
+		for _, header := range splitHeader(head[at:end], by) {
 			if len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 {
 				return at
 			}
@@ -120,10 +120,18 @@ func headerStart(head []byte) int {
 	return 0
 }
 
-// splitHeader yields the header that a line gives for each possible separator.
-func splitHeader(line []byte) iter.Seq2[rune, []string] {
+// separators returns the possible separators: those that all exports use, and the one in a first line such as sep=|.
+func separators(head []byte) string {
+	if at, ok := bytes.CutPrefix(bytes.TrimLeft(head, "\""), []byte("sep=")); ok && len(at) > 0 && strings.ContainsRune("|:^~", rune(at[0])) {
+		return ",;\t" + string(at[0])
+	}
+	return ",;\t"
+}
+
+// splitHeader yields the header that a line gives for each separator.
+func splitHeader(line []byte, separators string) iter.Seq2[rune, []string] {
 	return func(yield func(rune, []string) bool) {
-		for _, separator := range ",;\t" {
+		for _, separator := range separators {
 			c := csv.NewReader(bytes.NewReader(line))
 			c.Comma, c.LazyQuotes = separator, true
 			header, err := c.Read()
@@ -139,10 +147,11 @@ func splitHeader(line []byte) iter.Seq2[rune, []string] {
 
 // Headers returns the headers that the beginning of a file gives for each possible separator.
 func Headers(head []byte) [][]string {
+	by := separators(head)
 	head = head[headerStart(head):]
 	head = head[:lineEnd(head)]
 	var all [][]string
-	for _, header := range splitHeader(head[:min(len(head), maxHeader-1)]) {
+	for _, header := range splitHeader(head[:min(len(head), maxHeader-1)], by) {
 		all = append(all, header)
 	}
 	return all

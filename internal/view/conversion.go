@@ -1,0 +1,243 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/text/diag"
+)
+
+// Converted shows a summary of a conversion to a folder and the next step, or the report as JSON.
+func (v *View) Converted(r *convert.Report, dir string) error {
+	if v.json {
+		return v.JSON(r)
+	}
+	lines := []string{
+		fmt.Sprintf("Converted %s (%s, by %s) to %s.", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy, dir),
+		conversionHeadline(r) + ".",
+	}
+	if r.Since != nil {
+		lines = append(lines, sinceLine(r.Since)+".")
+	}
+	for _, n := range r.Notes {
+		if n.Kind == "selection" {
+			lines = append(lines, n.Text+".")
+		}
+	}
+	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
+		lines = append(lines, fmt.Sprintf("  ? %s: %s  (%s, %s)", q.Section, diag.Truncate(q.Name, 100), diag.Count(q.Items, "item"), q.Position))
+	}
+	for _, l := range r.Losses {
+		if !l.Agreed {
+			lines = append(lines, fmt.Sprintf("  - %s: %d (%s)", l.Kind, l.Count, l.Text))
+		}
+	}
+	next := "planform plan -f " + dir
+	if !r.Settled() {
+		next = "read " + dir + "/report.md, answer the questions and agree with losses in " + r.Mapping + ", and run it again"
+	}
+	return v.Lines(append(lines, "Next: "+next)...)
+}
+
+// conversionHeadline returns the main numbers of a conversion in one line.
+func conversionHeadline(r *convert.Report) string {
+	lost := 0
+	for _, l := range r.Losses {
+		lost += l.Count
+	}
+	losses := "no losses"
+	switch {
+	case lost == 1:
+		losses = "1 loss"
+	case lost > 1:
+		losses = fmt.Sprintf("%d losses in %s", lost, diag.Count(len(r.Losses), "kind"))
+	}
+	return fmt.Sprintf("%d of %s, %d of %s, %d of %s; %s; %s", r.Carried.Items, diag.Count(r.Counts.Items, "item"), r.Carried.Comments,
+		diag.Count(r.Counts.Comments, "comment"), r.Carried.Relations, diag.Count(r.Counts.Relations, "relation"), losses,
+		diag.Count(len(r.Questions), "question"))
+}
+
+// sinceLine returns the numbers of new, changed, gone and moved issues in one line.
+func sinceLine(s *convert.Since) string {
+	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(s.New), len(s.Changed),
+		len(s.Gone), len(s.Moved), diag.Count(s.CommentsNew, "comment"), s.CommentsEdited)
+}
+
+// conversionText is a report in Markdown that grows.
+type conversionText struct{ strings.Builder }
+
+// cell returns a text for a cell or a line.
+func (*conversionText) cell(text string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "\\<").Replace(text)
+}
+
+// heading begins a section.
+func (t *conversionText) heading(text string) { t.WriteString("\n## " + text + "\n\n") }
+
+// table writes a table. A column whose name ends with a colon has numbers.
+func (t *conversionText) table(columns []string, rows [][]any) {
+	line := "|"
+	for i, name := range columns {
+		name, number := strings.CutSuffix(name, ":")
+		columns[i], line = name, line+map[bool]string{true: " ---: |", false: " --- |"}[number]
+	}
+	t.WriteString("| " + strings.Join(columns, " | ") + " |\n" + line + "\n")
+	for _, row := range rows {
+		for _, cell := range row {
+			t.WriteString("| " + t.cell(fmt.Sprint(cell)) + " ")
+		}
+		t.WriteString("|\n")
+	}
+}
+
+// firstItems returns the first items of a list, and the place of the others.
+func firstItems(items []string) string {
+	const most = 10
+	text := diag.First(items, most)
+	if len(items) > most {
+		text += " (all in report.json)"
+	}
+	return text
+}
+
+// ConversionReport returns the report of a conversion in Markdown.
+func ConversionReport(r *convert.Report) []byte {
+	t := &conversionText{}
+	t.WriteString("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + conversionHeadline(r) + ".\n\n")
+	fmt.Fprintf(t, "Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy, t.cell(strings.Join(r.Source.Files, ", ")))
+	t.heading("Questions")
+	var rows [][]any
+	for _, q := range r.Questions {
+		name := diag.Truncate(q.Name, 100)
+		if q.Called != "" {
+			name += " (" + diag.Truncate(q.Called, 100) + ")"
+		}
+		rows = append(rows, []any{q.Section + ": " + name, q.Items, q.Position})
+	}
+	if rows == nil {
+		t.WriteString("None is open.\n")
+	} else {
+		t.WriteString("Answer them in " + t.cell(r.Mapping) + ", then run planform convert again.\n\n")
+		t.table([]string{"question", "items:", "where"}, rows)
+	}
+	t.heading("Losses")
+	rows = nil
+	for _, l := range r.Losses {
+		rows = append(rows, []any{l.Kind, l.Count, map[bool]string{true: "yes", false: "no"}[l.Agreed], l.Text, firstItems(l.Items)})
+	}
+	if rows == nil {
+		t.WriteString("None.\n")
+	} else {
+		t.WriteString("Those that you agree with go under allow: in the mapping.\n\n")
+		t.table([]string{"kind", "count:", "agreed", "what", "items"}, rows)
+	}
+	t.numbers(r)
+	t.values(r.Values)
+	if r.KeepsNumbers && len(r.Numbers) > 0 {
+		t.renumbered(r.Numbers)
+	}
+	if r.Since != nil {
+		t.since(r.Since)
+	}
+	t.heading("To know")
+	for _, n := range r.Notes {
+		text := "- " + t.cell(n.Text)
+		if len(n.Items) > 0 {
+			text += ": " + t.cell(firstItems(n.Items))
+		}
+		t.WriteString(text + "\n")
+	}
+	return []byte(t.String())
+}
+
+// numbers writes the counts of the export beside those of the manifests.
+func (t *conversionText) numbers(r *convert.Report) {
+	t.heading("Numbers to check")
+	t.table([]string{"what", "in the export:", "carried over:"}, [][]any{
+		{"items", r.Counts.Items, r.Carried.Items},
+		{"comments", r.Counts.Comments, r.Carried.Comments},
+		{"relations", r.Counts.Relations, r.Carried.Relations},
+		{"items with a parent", r.Counts.Parents, r.Carried.Parents},
+		{"labels", r.Counts.Labels, r.Carried.Labels},
+		{"attachments", r.Counts.Attachments, r.Carried.Attachments},
+		{"people", r.Counts.People, r.Carried.People},
+	})
+	var rows [][]any
+	for _, s := range r.States {
+		rows = append(rows, []any{cmp.Or(s.Name, "(none)"), s.Category, r.Counts.States[s.Name], r.Carried.States[s.Name]})
+	}
+	t.WriteString("\n")
+	t.table([]string{"state", "becomes", "items:", "carried over:"}, rows)
+}
+
+// values writes the sums of the account, and the fields with the most losses.
+func (t *conversionText) values(v *convert.Values) {
+	const most = 30
+	t.heading("Values")
+	fmt.Fprintf(t, "The export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
+		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost)
+	short := slices.DeleteFunc(slices.Clone(v.Fields), func(f convert.ValueCount) bool { return f.Lost == 0 })
+	slices.SortStableFunc(short, func(a, b convert.ValueCount) int { return cmp.Compare(b.Lost, a.Lost) })
+	var rows [][]any
+	for _, f := range short[:min(len(short), most)] {
+		rows = append(rows, []any{f.Name, f.Read, f.Lost, f.Example})
+	}
+	if rows != nil {
+		t.WriteString("\n")
+		t.table([]string{"field of the export", "values:", "lost:", "example"}, rows)
+	}
+}
+
+// renumbered writes the new numbers of items.
+func (t *conversionText) renumbered(list []convert.Numbers) {
+	const most = 100
+	t.heading("Numbers of items")
+	if !slices.ContainsFunc(list, func(n convert.Numbers) bool {
+		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
+	}) {
+		t.WriteString("In projects that are empty, all items keep the numbers that they have.\n")
+		return
+	}
+	t.WriteString("In projects that are empty, items get these numbers:\n\n")
+	var rows [][]any
+	for _, n := range list[:min(len(list), most)] {
+		rows = append(rows, []any{n.From, n.To, fmt.Sprintf("%s-%d and on", n.Project, n.New)})
+	}
+	if t.table([]string{"from", "to", "becomes"}, rows); len(list) > most {
+		fmt.Fprintf(t, "\n%d more are in report.json.\n", len(list)-most)
+	}
+}
+
+// since writes the differences from the last export.
+func (t *conversionText) since(s *convert.Since) {
+	t.heading("Since the last export")
+	t.WriteString(sinceLine(s) + ".\n")
+	var changed, moved []string
+	for _, c := range s.Changed {
+		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
+	}
+	for _, m := range s.Moved {
+		text := m.From + " is now " + m.To
+		if m.Anew {
+			text += ", in another project: it is made anew there, and stays where it was"
+		}
+		moved = append(moved, text)
+	}
+	for _, list := range []struct {
+		what  string
+		items []string
+	}{
+		{"New", s.New},
+		{"Changed", changed},
+		{"Moved", moved},
+		{"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone},
+	} {
+		if len(list.items) > 0 {
+			t.WriteString("\n" + list.what + ": " + t.cell(firstItems(list.items)) + ".\n")
+		}
+	}
+}

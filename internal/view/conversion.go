@@ -76,21 +76,21 @@ func (*conversionText) cell(text string) string {
 }
 
 // heading begins a section.
-func (t *conversionText) heading(text string) { t.WriteString("\n## " + text + "\n\n") }
+func (ct *conversionText) heading(text string) { ct.WriteString("\n## " + text + "\n\n") }
 
 // table writes a table. A column whose name ends with a colon has numbers.
-func (t *conversionText) table(columns []string, rows [][]any) {
+func (ct *conversionText) table(columns []string, rows [][]any) {
 	line := "|"
 	for i, name := range columns {
 		name, number := strings.CutSuffix(name, ":")
 		columns[i], line = name, line+map[bool]string{true: " ---: |", false: " --- |"}[number]
 	}
-	t.WriteString("| " + strings.Join(columns, " | ") + " |\n" + line + "\n")
+	ct.WriteString("| " + strings.Join(columns, " | ") + " |\n" + line + "\n")
 	for _, row := range rows {
 		for _, cell := range row {
-			t.WriteString("| " + t.cell(fmt.Sprint(cell)) + " ")
+			ct.WriteString("| " + ct.cell(fmt.Sprint(cell)) + " ")
 		}
-		t.WriteString("|\n")
+		ct.WriteString("|\n")
 	}
 }
 
@@ -155,9 +155,9 @@ func ConversionReport(r *convert.Report) []byte {
 }
 
 // numbers writes the counts of the export beside those of the manifests.
-func (t *conversionText) numbers(r *convert.Report) {
-	t.heading("Numbers to check")
-	t.table([]string{"what", "in the export:", "carried over:"}, [][]any{
+func (ct *conversionText) numbers(r *convert.Report) {
+	ct.heading("Numbers to check")
+	ct.table([]string{"what", "in the export:", "carried over:"}, [][]any{
 		{"items", r.Counts.Items, r.Carried.Items},
 		{"comments", r.Counts.Comments, r.Carried.Comments},
 		{"relations", r.Counts.Relations, r.Carried.Relations},
@@ -170,15 +170,15 @@ func (t *conversionText) numbers(r *convert.Report) {
 	for _, s := range r.States {
 		rows = append(rows, []any{cmp.Or(s.Name, "(none)"), s.Category, r.Counts.States[s.Name], r.Carried.States[s.Name]})
 	}
-	t.WriteString("\n")
-	t.table([]string{"state", "becomes", "items:", "carried over:"}, rows)
+	ct.WriteString("\n")
+	ct.table([]string{"state", "becomes", "items:", "carried over:"}, rows)
 }
 
 // values writes the sums of the account, and the fields with the most losses.
-func (t *conversionText) values(v *convert.Values) {
+func (ct *conversionText) values(v *convert.Values) {
 	const most = 30
-	t.heading("Values")
-	fmt.Fprintf(t, "The export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
+	ct.heading("Values")
+	fmt.Fprintf(ct, "The export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
 		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost)
 	short := slices.DeleteFunc(slices.Clone(v.Fields), func(f convert.ValueCount) bool { return f.Lost == 0 })
 	slices.SortStableFunc(short, func(a, b convert.ValueCount) int { return cmp.Compare(b.Lost, a.Lost) })
@@ -187,35 +187,35 @@ func (t *conversionText) values(v *convert.Values) {
 		rows = append(rows, []any{f.Name, f.Read, f.Lost, f.Example})
 	}
 	if rows != nil {
-		t.WriteString("\n")
-		t.table([]string{"field of the export", "values:", "lost:", "example"}, rows)
+		ct.WriteString("\n")
+		ct.table([]string{"field of the export", "values:", "lost:", "example"}, rows)
 	}
 }
 
 // renumbered writes the new numbers of items.
-func (t *conversionText) renumbered(list []convert.Numbers) {
+func (ct *conversionText) renumbered(list []convert.Numbers) {
 	const most = 100
-	t.heading("Numbers of items")
+	ct.heading("Numbers of items")
 	if !slices.ContainsFunc(list, func(n convert.Numbers) bool {
 		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
 	}) {
-		t.WriteString("In projects that are empty, all items keep the numbers that they have.\n")
+		ct.WriteString("In projects that are empty, all items keep the numbers that they have.\n")
 		return
 	}
-	t.WriteString("In projects that are empty, items get these numbers:\n\n")
+	ct.WriteString("In projects that are empty, items get these numbers:\n\n")
 	var rows [][]any
 	for _, n := range list[:min(len(list), most)] {
 		rows = append(rows, []any{n.From, n.To, fmt.Sprintf("%s-%d and on", n.Project, n.New)})
 	}
-	if t.table([]string{"from", "to", "becomes"}, rows); len(list) > most {
-		fmt.Fprintf(t, "\n%d more are in report.json.\n", len(list)-most)
+	if ct.table([]string{"from", "to", "becomes"}, rows); len(list) > most {
+		fmt.Fprintf(ct, "\n%d more are in report.json.\n", len(list)-most)
 	}
 }
 
 // since writes the differences from the last export.
-func (t *conversionText) since(s *convert.Since) {
-	t.heading("Since the last export")
-	t.WriteString(sinceLine(s) + ".\n")
+func (ct *conversionText) since(s *convert.Since) {
+	ct.heading("Since the last export")
+	ct.WriteString(sinceLine(s) + ".\n")
 	var changed, moved []string
 	for _, c := range s.Changed {
 		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
@@ -237,7 +237,7 @@ func (t *conversionText) since(s *convert.Since) {
 		{"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone},
 	} {
 		if len(list.items) > 0 {
-			t.WriteString("\n" + list.what + ": " + t.cell(firstItems(list.items)) + ".\n")
+			ct.WriteString("\n" + list.what + ": " + ct.cell(firstItems(list.items)) + ".\n")
 		}
 	}
 }

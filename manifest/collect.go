@@ -319,7 +319,7 @@ func (c *collector) collectObject(k *kindInfo, entry *node, it item, path func()
 		}
 		hint := "write its fields, such as " + field + ": ..."
 		if k.shorthand != nil && isNull(n) {
-			hint += "; a text that begins with # wants quotes"
+			hint += "; a text that begins with # needs quotes"
 		} else if k.shorthand != nil {
 			hint = cmp.Or(textHint(n), hint)
 		}

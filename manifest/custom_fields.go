@@ -36,7 +36,7 @@ func (d *decoder) decodeCustomField(name string, key, n *node) (v resource.Value
 		return v, false
 	case to.Kind == mappingNode:
 		d.report(name, to, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(to),
-			"a text with a colon followed by a space wants quotes")
+			"a text with a colon followed by a space needs quotes")
 		return v, false
 	case to.Kind == scalarNode && !isNull(to):
 		v.Origins = d.origins[to]

@@ -362,8 +362,8 @@ func readProblem(err error) *problem {
 		return &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
 	case escapes(err):
 		return &problem{
-			"file-outside", "the file leads outside the manifest's folder",
-			"keep it below that folder, without links that lead out of it",
+			"file-outside", "the path leads out of the manifest's folder",
+			"keep the file below that folder, without links that lead out of it",
 		}
 	}
 	return &problem{"file-unreadable", "cannot read the file: " + diag.PlainText(err), ""}

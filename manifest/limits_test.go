@@ -44,8 +44,8 @@ func TestFindingsThatFollowFromAnotherAreNotReported(t *testing.T) {
 	const web = "version: 1\nprojects: [{identifier: WEB, name: Web, "
 	for text, want := range map[string]string{
 		"version: 1\nprojects: [{identifier: w-b, name: Wb}]\n":                                   `an identifier cannot be "w-b"`,
-		"version: 1\nprojects: [{identifier: web, name: Web}]\n":                                  `the service knows identifiers in upper case only, not "web"`,
-		"version: 1\nprojects: [{identifier: web}]\n":                                             `the service knows identifiers in upper case only, not "web"`,
+		"version: 1\nprojects: [{identifier: web, name: Web}]\n":                                  `the service has identifiers in upper case only, not "web"`,
+		"version: 1\nprojects: [{identifier: web}]\n":                                             `the service has identifiers in upper case only, not "web"`,
 		web + "cycles: [{name: [x], start_date: 2031-01-01}]}]\n":                                 "name is a text, not a list",
 		web + "cycles: [{name: '', start_date: 2031-01-01}]}]\n":                                  "name cannot be emptied",
 		web + "labels: [{name: '', color: '#ffffff'}]}]\n":                                        "name cannot be emptied",

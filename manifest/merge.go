@@ -246,12 +246,12 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 		if a.items[first].object.Key == it.object.Key {
 			continue // the same object, or its key was reported
 		}
-		hint := "they are told apart by it: change one, or give an id"
+		hint := "planform tells them apart by it: change one, or give an id"
 		switch {
 		case f.Unique:
 			hint = "the service takes it once: change one"
 		case it.page != nil:
-			hint = "they are told apart by it: begin one with another heading, or rename it"
+			hint = "planform tells them apart by the name: begin one with another heading, or rename it"
 		}
 		namesake := problem{"duplicate-name", "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), hint}
 		a.report(i, it.object.Position, "", namesake, relatedPlace("the first is at", a.items[first].object.Position))

@@ -316,8 +316,8 @@ func (rs *resolver) resolveTargets(i int, v *resource.Value, pages map[string][]
 		}
 		return target
 	})
-	rs.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead,
-		"on the service the link leads nowhere; give the whole address")
+	rs.warnLinks(i, "dead-link", "the page links to files that are not pages: ", dead,
+		"on the service the link would lead nowhere; write the whole address")
 	return images
 }
 
@@ -342,7 +342,7 @@ func readFrontMatter(text string) (title *node, from int, bad *diag.Diagnostic) 
 	case err != nil && matterKey.MatchString(between):
 		d := syntaxError("", err, between)
 		d.Summary, d.Position.Line = strings.Replace(d.Summary, "the file", "the front matter", 1), max(d.Position.Line, 1)
-		d.Hint = strings.TrimPrefix(d.Hint+"; if it is text, begin the file with an empty line", "; ")
+		d.Hint = strings.TrimPrefix(d.Hint+"; if it is not front matter, begin the file with an empty line", "; ")
 		return nil, 0, &d
 	case strings.TrimSpace(text[at[2]:at[3]]) == "":
 		return nil, at[1], nil
@@ -359,7 +359,7 @@ func readFrontMatter(text string) (title *node, from int, bad *diag.Diagnostic) 
 			wrong(key, problem{"duplicate-key", "the front matter gives " + quote(key.Value) + " twice", "remove one of them"})
 		case key.Value != "title" || isNull(said):
 		case said.Kind != scalarNode || strings.Contains(strings.TrimSpace(said.Value), "\n"):
-			wrong(value, problem{"wrong-type", "the title in the front matter is no text of one line", "write title: A title"})
+			wrong(value, problem{"wrong-type", "the title in the front matter is not a text of one line", "write title: A title"})
 		case strings.TrimSpace(said.Value) != "":
 			title = value
 		}

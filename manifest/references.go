@@ -365,7 +365,7 @@ func (rs *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope
 	case upper != ref.Text && project == "":
 		return false
 	case upper != ref.Text:
-		report("identifier-case", "the service knows identifiers in upper case only, not "+quote(ref.Text), "write "+upper)
+		report("identifier-case", "the service has identifiers in upper case only, not "+quote(ref.Text), "write "+upper)
 	}
 	return true
 }
@@ -381,7 +381,7 @@ func (rs *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resour
 	if first.Key == second.Key {
 		return // reported where the objects are written
 	}
-	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "name the one that is meant by its key: "+first.Key+" or "+second.Key
+	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "write the key of the one that you mean: "+first.Key+" or "+second.Key
 	one, two := relatedPlace("one is at", first.Position), relatedPlace("the other at", second.Position)
 	rs.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
 }

@@ -334,8 +334,8 @@ func (sy *syntax) indentProblem(at string, above int) (c cause) {
 	case strings.Contains(sy.problem, "find expected") && !strings.Contains(sy.problem, "',' or") && !slices.Contains(open, indent):
 		c.what = "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent)
 	case strings.Contains(sy.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
-		c.what = "an entry of a list stands among the fields of a mapping"
-		c.hint = "the first entry wants a hyphen as well; or " + indentHint
+		c.what = "an entry of a list is among the fields of a mapping"
+		c.hint = "begin the first entry with a hyphen, too; or " + indentHint
 	case strings.Contains(sy.problem, "'-' indicator"):
 		c.what = "a list goes on here, and the line does not begin with a hyphen"
 		c.hint += " The fields of an entry are indented by two spaces more than its hyphen"
@@ -447,7 +447,7 @@ func indentation(line string) string {
 func generalHint(problem string) string {
 	hints := [...]struct{ part, hint string }{
 		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % wants quotes"},
-		{"mapping values are not allow", "a text with a colon followed by a space wants quotes; or the indentation is not that of the lines around"},
+		{"mapping values are not allow", "a text with a colon followed by a space needs quotes; or the indentation is not that of the lines around"},
 		{"did not find expected ',' or", "a bracket is not closed, or a comma is missing, there or in the lines after"},
 		{"could not find expected ':'", "a key is followed by a colon and a space; look at the lines before as well"},
 		{"found unexpected end of stream", "a quote that opens there is not closed"},

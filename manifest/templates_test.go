@@ -47,7 +47,7 @@ func TestEachRuleOfTemplates(t *testing.T) {
 		"a table is a variable":                              {`{vars: {t: {csv: sub/t.csv}}, pages: [{for_each: "${{ vars.t }}", name: "${{ each.login }}"}]}`, "ada 7"},
 		"an unknown column is an error":                      {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.logn }}"}]`, `each has no "logn"`},
 		"a table is below the folder":                        {`pages: [{for_each: {csv: ../t.csv}, name: a}]`, `the file is outside the manifest's folder: "../t.csv"`},
-		"a table must have the extension of one":             {`pages: [{for_each: {csv: secret.txt}, name: a}]`, `the file is no table by its name: "secret.txt"`},
+		"a table must have the extension of one":             {`pages: [{for_each: {csv: secret.txt}, name: a}]`, `a table must be a file that ends in .csv or .tsv: "secret.txt"`},
 		"--var overrides the document":                       {`{vars: {given: x}, pages: [{name: "${{ vars.given }}"}]}`, "from the flag"},
 		"a variable needs a value":                           {`{vars: {v: }, pages: [{name: "${{ vars.v }}"}]}`, "the variable v has no value"},
 		"the environment is read by name":                    {`{vars: {v: {env: PLANFORM_V, default: x}}, pages: [{name: "${{ vars.v }}"}]}`, "from the environment"},

@@ -41,7 +41,7 @@ func (c *collector) warnTraps(root *node, refers bool) {
 			slices.Contains([]string{varsWord, eachWord}, m[2]) {
 			hint := "declare it at the top of this document, under vars:"
 			if m[2] == eachWord {
-				hint = "for_each stands in the entry that uses it"
+				hint = "write for_each inside the entry that uses ${{ each }}"
 			}
 			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach, hint)
 		}

@@ -21,11 +21,11 @@ func (d *decoder) checkItem(it *item) {
 	ok := func(name string) bool { return !slices.Contains(d.broken, name) }
 	if it.hasKey && ok(schema.Key) && !resource.ValidKey(o.Key) {
 		d.report(schema.Key, d.present.value(schema.Key), "bad-object-key", "a key cannot be "+quote(o.Key),
-			"use letters, digits, and . _ - between them, 100 at most")
+			"use letters and digits, with dots, underscores or hyphens between them; at most 100 characters")
 	}
 	if upper := strings.ToUpper(o.Identifier); upper != o.Identifier && ok(schema.Identifier) {
 		d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case",
-			"the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
+			"the service has identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
 	}
 	for i := range o.Values {
 		v := &o.Values[i]

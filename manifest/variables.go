@@ -207,7 +207,7 @@ func (vs *variables) readTable(x *expander, at, name *node) (fileNode, bool) {
 func (s *source) readTableText(name string, limit int) (string, *problem) {
 	var unusable *problem
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".csv" && ext != ".tsv" {
-		unusable = &problem{"file-type", "the file is no table by its name", "name a file that ends in .csv or .tsv"}
+		unusable = &problem{"file-type", "a table must be a file that ends in .csv or .tsv", "export the table as CSV"}
 	}
 	text, bad := s.readText(name, limit, unusable)
 	if bad != nil && bad.code == "file-too-large" {
@@ -248,7 +248,7 @@ func (x *expander) readRows(file, text string) (*node, *diag.Diagnostic) {
 		if most, _ := densityLimits(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
 			return nil, &diag.Diagnostic{
 				Code: "too-large", Position: diag.Position{Line: row.Line},
-				Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another",
+				Summary: "the table has too many cells", Hint: "split it and apply the parts one after another",
 			}
 		}
 		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line, Content: make([]*node, 0, 2*len(r.Header))}

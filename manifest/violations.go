@@ -318,14 +318,14 @@ const (
 // badReserved returns the problem with a property that is not a field: key, id, identifier, or a property of the document.
 func (ps *properties) badReserved(name string, n *node) problem {
 	bad, known := map[string]problem{
-		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters, digits, and . _ - between them, 100 at most"},
+		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters and digits, with dots, underscores or hyphens between them; at most 100 characters"},
 		schema.ObjectID:   {"bad-id", "an id is a UUID, not ", "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"},
 		schema.Identifier: {"bad-identifier", "an identifier cannot be ", "write it as the service shows it, such as "},
 		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1, or update planform"},
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
 		schema.Owner: {
 			"bad-owner", "an owner is not ",
-			"take a short name such as platform: lower-case letters, digits, and . _ - behind the first, 60 at most",
+			"write a short name such as platform: lower-case letters and digits, then also dots, underscores or hyphens; at most 60",
 		},
 		schema.Order:   {"bad-value", "order cannot be ", "it is one of " + strings.Join(schema.Orders(), ", ")},
 		schema.Vars:    {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},

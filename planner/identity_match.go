@@ -159,7 +159,7 @@ func numbersLater(identifier string) string {
 	return identifier + " does not exist yet: this run creates its project, and the service numbers the items later"
 }
 
-const byKey = "name the one that is meant by its key"
+const byKey = "write the key of the one that you mean"
 
 // recordOwners indexes the objects by their IDs on the service. It reports two objects of the manifest that are bound to one row.
 func (ie *identities) recordOwners() {

@@ -286,7 +286,7 @@ func allowLines(r *proof.Report, mapping string) []string {
 	if words == nil {
 		return nil
 	}
-	return []string{"To agree with what is additional, write in " + mapping + ": allow: {" + strings.Join(words, ", ") + "}", ""}
+	return []string{"To accept what only the workspace has, write in " + mapping + ": allow: {" + strings.Join(words, ", ") + "}", ""}
 }
 
 // differenceText describes a difference. It shows long texts from the place where they begin to differ.

@@ -107,7 +107,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 		return nil, missed
 	}
 	if chosen.format == nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of a known format among the files", files[0].Name),
+		return nil, diag.WithHint(fmt.Errorf("%s: none of the files is an export in a known format", files[0].Name),
 			"docs/migrate.md says how exports are made; planform convert csv FILE reads any table")
 	}
 	return chosen, nil

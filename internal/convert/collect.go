@@ -92,7 +92,7 @@ func (cl *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
 	if i.Restricted != "" && !cl.open(i.Restricted) {
 		if !cl.closed[id] {
-			cl.Note("restricted", "held back, as not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
+			cl.Note("restricted", "left out, because not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
 		}
 		cl.closed[id] = true
 		book(cl.unwritten, i)

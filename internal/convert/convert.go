@@ -272,7 +272,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 		}
 	}
 	if err := composed.attached.open(found, cn.runs.kept); err != nil {
-		return fmt.Errorf("look into the folder: %w", err)
+		return fmt.Errorf("read the folder: %w", err)
 	}
 	defer composed.attached.close()
 	present := issues

@@ -444,16 +444,16 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"an entity of one's own":   {strings.Replace(string(site), "The form", "&lol;", 1), "auto", "FILE:53: it is not XML", ""},
 		"a cut backup of a site":   {"<?xml version=\"1.0\"?>\n<entity-engine-xml date=\"1\">\n", "auto", "FILE:3: the file ends within an element", "cut off"},
 		"an answer without fields": {"{\"issues\": [\n{\"id\": \"10001\"}], \"isLast\": true}", "auto", "FILE:2: an issue without key and fields", "fields=*all"},
-		"an error of Jira":         {`{"errorMessages": ["The requested API has been removed."], "errors": {}, "issues": [], "isLast": true}`, "jira-json", "FILE:1: it is no export, but an error of Jira: The requested API", "jql"},
-		"an error of Bitbucket":    {`{"type": "error", "error": {"message": "Not found"}}`, "bitbucket", "FILE:1: it is no export, but an error of Bitbucket", "token"},
+		"an error of Jira":         {`{"errorMessages": ["The requested API has been removed."], "errors": {}, "issues": [], "isLast": true}`, "jira-json", "FILE:1: the file is not an export, but an error of Jira: The requested API", "jql"},
+		"an error of Bitbucket":    {`{"type": "error", "error": {"message": "Not found"}}`, "bitbucket", "FILE:1: the file is not an export, but an error of Bitbucket", "token"},
 		"a text that is none":      {`{"key": "A-1", "fields": {"summary": "x", "description": {"type": "paragraph"}}}`, "auto", "FILE:1: the description of A-1 is neither text nor document", ""},
-		"a comment of nothing":     {`{"key": "A-1", "fields": {"summary": "x"}} {"body": "x", "self": "y"}`, "auto", "FILE:1: the comment does not say its issue", ""},
+		"a comment of nothing":     {`{"key": "A-1", "fields": {"summary": "x"}} {"body": "x", "self": "y"}`, "auto", "FILE:1: the comment does not name its issue", ""},
 		"a board that is cut":      {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
 		"a card alone":             {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
 		"a board of other types":   {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:1: it is no board: a board has an ID, a name and lists", "Export as JSON"},
 		"a board without lists":    {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
 		"an item without an ID":    {`{"items": [{"content": {"type": "DraftIssue", "title": "x"}, "fieldValues": {}}]}`, "auto", "FILE:1: an item of a board without id", "ask for id"},
-		"an error, not a board":    {`{"data": {"organization": {"projectV2": null}}, "errors": [{"message": "Could not resolve to a ProjectV2"}]}`, "github", "FILE:1: it is no export, but an error of GitHub: Could not resolve", "read:project"},
+		"an error, not a board":    {`{"data": {"organization": {"projectV2": null}}, "errors": [{"message": "Could not resolve to a ProjectV2"}]}`, "github", "FILE:1: the file is not an export, but an error of GitHub: Could not resolve", "read:project"},
 		"no issues":                {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", "1 pull request left out"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -511,7 +511,7 @@ func TestAFileThatSomebodyChangedIsNotOverwritten(t *testing.T) {
 	if err := os.WriteFile(shop, append(data, "# mine\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t, dir, f, nil); err == nil || !strings.Contains(err.Error(), "shop.yaml was not left as convert wrote it") {
+	if _, err := run(t, dir, f, nil); err == nil || !strings.Contains(err.Error(), "shop.yaml was changed since convert wrote it") {
 		t.Error(err)
 	}
 	if err := os.Remove(shop); err != nil {

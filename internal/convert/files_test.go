@@ -176,7 +176,7 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		want, hint string
 	}{
 		"an empty folder":                   {nil, "", "DIR: there is no file in the folder", "exported files"},
-		"a folder without an export":        {map[string]string{"readme.txt": "See."}, "", "DIR/readme.txt: there is no export of a known format", "planform convert csv"},
+		"a folder without an export":        {map[string]string{"readme.txt": "See."}, "", "DIR/readme.txt: none of the files is an export in a known format", "planform convert csv"},
 		"two exports":                       {map[string]string{"a.csv": oneIssue, "b.json": `[{"number":1,"title":"a"}]`}, "", "DIR/a.csv is jira-csv, and DIR/b.json is github", "name the format"},
 		"a CSV that is cut":                 {map[string]string{"a.csv": oneIssue, "b.csv": oneIssue + "x,A-9"}, "", "DIR/b.csv:3: the file ends within this row", "cut off"},
 		"a CSV that is empty":               {map[string]string{"a.csv": oneIssue, "b.csv": ""}, "", "DIR/b.csv: the file is empty", "again"},

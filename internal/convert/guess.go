@@ -65,7 +65,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	guessProjects(f, m, c, issues)
 	guessPeople(f, c, issues)
 	f.Set("unknown_people", "text",
-		"# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
+		"# text: not assigned, named in the description; fail: exit code 3; or the e-mail address of the person who gets their items")
 	guessStates(f, issues, format)
 	guessNames(f, issues)
 	f.Set("labels", manifest.Map{
@@ -110,7 +110,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	}) {
 		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
 	}
-	f.Set("allow", manifest.Map{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
+	f.Set("allow", manifest.Map{}, "# losses that you accept, such as {watchers: all, titles-cut: 3}")
 }
 
 // completeColumns adds the columns of tables to the mapping file, with guesses or open questions.
@@ -119,7 +119,7 @@ func completeColumns(f *mapping.File, c *collection) {
 	for _, column := range c.columns {
 		comment := guessed
 		if column.Value == mapping.Open {
-			comment = "# a field, text (a table in the description) or skip; text until you decide"
+			comment = "# write a field, skip, or text (a row of the table in the description); until then it is text"
 		}
 		f.Add("columns", column.Key, column.Value, comment)
 	}
@@ -386,9 +386,9 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		})
 		switch words.Guess("field", mapping.Fold(name)) {
 		case estimatePoint:
-			comment += "; estimate_point makes it the estimate of the item"
+			comment += "; write estimate_point to make the value the item's estimate"
 		case "sort_order":
-			comment += "; sort_order keeps the order of the items"
+			comment += "; write sort_order to keep the order of the items"
 		}
 		if noise[name] {
 			to = "skip"

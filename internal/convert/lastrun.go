@@ -78,7 +78,7 @@ func previousRun(dir string) (*run, error) {
 		return r, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what the last run wrote: %w", err)
+		return nil, fmt.Errorf("read the files of the last run: %w", err)
 	}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, runName), err),

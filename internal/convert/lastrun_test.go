@@ -243,7 +243,7 @@ func TestWithoutATemporaryFileNothingIsWritten(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
 	t.Setenv("TMP", filepath.Join(dir, "missing"))
 	_, err := run(t, dir, inline(t, "j.csv", "Issue key,Summary,Status\nA-1,One,Open\n"), nil)
-	if err == nil || !strings.Contains(err.Error(), "keep what is to be written") {
+	if err == nil || !strings.Contains(err.Error(), "write a temporary file") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

@@ -25,7 +25,7 @@ func nearly(head []byte, name, tracker string) error {
 		tracker = "the service"
 	}
 	if message, ok := refusal(head); ok {
-		return diag.WithHint(fmt.Errorf("%s:1: it is no export, but an error of %s: %s", name, tracker, diag.Truncate(message, 200)),
+		return diag.WithHint(fmt.Errorf("%s:1: the file is not an export, but an error of %s: %s", name, tracker, diag.Truncate(message, 200)),
 			"check the address and the token of the request, and export again; curl --fail writes no file of an error")
 	}
 	if regexp.MustCompile(`(?i)[ /\\][0-9a-f]{32}\.md$`).MatchString(name) {

@@ -13,11 +13,11 @@ func TestWhatIsNearlyAnExportSaysWhatToExport(t *testing.T) {
 	t.Parallel()
 	const migration = `[{"type":"issue","url":"https://github.com/o/r/issues/1","repository":"https://github.com/o/r","title":"t"}]`
 	for name, tt := range map[string]struct{ file, format, text, want, hint string }{
-		"an error of GitHub":            {"a.json", "github", `{"message":"Not Found","documentation_url":"https://docs.github.com/rest","status":"404"}`, "FILE:1: it is no export, but an error of GitHub: Not Found", "token"},
-		"an error of somebody":          {"a.json", "auto", `{"message":"Not Found"}`, "FILE:1: it is no export, but an error of the service: Not Found", "token"},
-		"an error of Jira":              {"a.json", "jira-json", `{"errorMessages":["Issue does not exist"],"errors":{}}`, "FILE:1: it is no export, but an error of Jira: Issue does not exist", "token"},
-		"an error of GraphQL":           {"a.json", "linear-json", `{"errors":[{"message":"Authentication required"}]}`, "FILE:1: it is no export, but an error of Linear: Authentication required", "token"},
-		"an error of GitLab":            {"a.json", "gitlab", `{"error":"invalid_token","error_description":"Token was revoked."}`, "FILE:1: it is no export, but an error of GitLab: invalid_token", "token"},
+		"an error of GitHub":            {"a.json", "github", `{"message":"Not Found","documentation_url":"https://docs.github.com/rest","status":"404"}`, "FILE:1: the file is not an export, but an error of GitHub: Not Found", "token"},
+		"an error of somebody":          {"a.json", "auto", `{"message":"Not Found"}`, "FILE:1: the file is not an export, but an error of the service: Not Found", "token"},
+		"an error of Jira":              {"a.json", "jira-json", `{"errorMessages":["Issue does not exist"],"errors":{}}`, "FILE:1: the file is not an export, but an error of Jira: Issue does not exist", "token"},
+		"an error of GraphQL":           {"a.json", "linear-json", `{"errors":[{"message":"Authentication required"}]}`, "FILE:1: the file is not an export, but an error of Linear: Authentication required", "token"},
+		"an error of GitLab":            {"a.json", "gitlab", `{"error":"invalid_token","error_description":"Token was revoked."}`, "FILE:1: the file is not an export, but an error of GitLab: invalid_token", "token"},
 		"a page for JSON":               {"a.json", "github", "<!DOCTYPE html><html><title>Sign in</title>", "FILE:1: it is a web page", "log in"},
 		"a page of Basecamp":            {"a.html", "auto", "<!DOCTYPE html><html><head><title>Basecamp: Web shop</title>", "FILE:1: it is a page of Basecamp's export", "csv"},
 		"a space of Confluence":         {"entities.xml", "auto", "<?xml version=\"1.0\"?>\n<hibernate-generic datetime=\"x\">", "FILE:1: it is an export of Confluence", "Jira"},

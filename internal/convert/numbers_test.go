@@ -1,6 +1,8 @@
 package convert_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,6 +46,9 @@ func TestNumbersAreKeptOrToldItemByItem(t *testing.T) {
 			r := must(t, dir, f, nil)
 			if diff := cmp.Diff(tt.want, r.Report.Numbers); diff != "" {
 				t.Error(diff)
+			}
+			if report, err := os.ReadFile(filepath.Join(dir, "report.md")); err != nil || name == "keep" && !strings.Contains(string(report), "| A-5 | A-7 | A-3 to A-5 |\n| A-9 | A-9 | A-6 |\n") {
+				t.Errorf("report.md does not say which numbers A-5 to A-7 and A-9 get: %v\n%s", err, report)
 			}
 			var changed []string
 			for _, l := range r.Report.Losses {

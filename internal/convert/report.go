@@ -208,14 +208,14 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 	}
 	count("left-out", "left out, as the mapping says: ", "%s (%d)", r.leftOut)
 	if len(r.untitled) > 0 {
-		r.Notes = append(r.Notes, Remark{Kind: "no-titles", Text: "issues without a title, which go by their keys", Items: r.untitled})
+		r.Notes = append(r.Notes, Remark{Kind: "no-titles", Text: "issues without a title, which are named by their keys", Items: r.untitled})
 	}
 	count("custom-fields", "values of custom fields, which paid editions of Plane have: ", "%s: %d", r.custom)
 	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
 	if m.Text.NoLinks {
 		references = "issue numbers in texts stay text"
 	}
-	address := "items do not tell their old address in " + tracker
+	address := "items do not show their old address in " + tracker
 	switch m.History.Link {
 	case "link":
 		address = "each item has a link to its old address in " + tracker + ", as far as that is known"

@@ -32,7 +32,7 @@ type span struct{ at, n int64 }
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "planform-convert-")
 	if err != nil {
-		return nil, fmt.Errorf("keep what is to be written: %w", err)
+		return nil, fmt.Errorf("write a temporary file: %w", err)
 	}
 	return &spool{file: file, named: os.Remove(file.Name()) != nil, out: bufio.NewWriterSize(file, 1<<16)}, nil
 }
@@ -65,7 +65,7 @@ func (s *spool) read(p span) ([]byte, error) {
 	}
 	data := make([]byte, p.n)
 	if _, err := s.file.ReadAt(data, p.at); err != nil {
-		return nil, fmt.Errorf("read what was kept: %w", err)
+		return nil, fmt.Errorf("read a temporary file: %w", err)
 	}
 	return data, nil
 }
@@ -73,7 +73,7 @@ func (s *spool) read(p span) ([]byte, error) {
 // flush writes the buffer to the file, so that everything can be read.
 func (s *spool) flush() error {
 	if err := s.out.Flush(); err != nil {
-		return fmt.Errorf("keep what is to be written: %w", err)
+		return fmt.Errorf("write a temporary file: %w", err)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 	for name, tt := range map[string]struct{ file, format, want, hint string }{
 		"no known column":               {"a,b\n1,2\n", "csv", "FILE:1: no column is known as the key", `columns: {"a": key}`},
 		"records without a key":         {`{"a": 1}`, "jsonl", "FILE:1: no column is known as the key", `columns: {"a": key}`},
-		"a text":                        {"hello\nworld\n", "csv", "FILE:1: the header has none", "names its columns"},
+		"a text":                        {"hello\nworld\n", "csv", "FILE:1: the header has none", "must name its columns"},
 		"an empty file":                 {"", "csv", "FILE: the file is empty", ""},
 		"a header alone":                {head, "csv", "FILE: there is no issue in it", ""},
 		"a key that is missing":         {"Key,Title,Status\nA-1,x,y\n,y,z\n", "csv", "FILE:3: the row has no Key", "mapping"},
@@ -150,7 +150,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a cell that is not there":      {sheet("<worksheet><sheetData><row><c r='ZZZZ1'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: there is no cell "ZZZZ1"`, ""},
 		"XML entities": {
 			book(t, map[string]string{"xl/worksheets/sheet2.xml": sheet2, "xl/sharedStrings.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><sst><si><t>&b;</t></si></sst>`}), "xlsx",
-			"FILE: xl/sharedStrings.xml:1: it holds a DOCTYPE", "save the file anew",
+			"FILE: xl/sharedStrings.xml:1: it has a DOCTYPE", "save the file again",
 		},
 		"a spreadsheet with an exponent":    {sheet(strings.Replace(sheet2, "<v>101</v>", "<v>1.211430000012345E+15</v>", 1)), "xlsx", "FILE:3: the key 1.211430000012345E+15 is no whole number", "spreadsheet"},
 		"a spreadsheet with a key for none": {sheet(strings.Replace(sheet2, "<v>102</v>", "", 1)), "xlsx", "FILE:4: the row has no No", ""},

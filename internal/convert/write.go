@@ -36,7 +36,7 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	defer root.Close() //nolint:errcheck // every file is closed
 	for _, name := range stale {
 		if err := root.Remove(name); err != nil {
-			return fmt.Errorf("remove what a former run wrote: %w", err)
+			return fmt.Errorf("remove the files of an earlier run: %w", err)
 		}
 	}
 	run := c.this
@@ -64,7 +64,7 @@ func (rn *run) check(dir string, files []outFile) (stale []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look into the folder: %w", err)
+		return nil, fmt.Errorf("read the folder: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	var changed []string
@@ -73,7 +73,7 @@ func (rn *run) check(dir string, files []outFile) (stale []string, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return nil, fmt.Errorf("read what the last run wrote: %w", err)
+			return nil, fmt.Errorf("read the files of the last run: %w", err)
 		case digest(had) != rn.Files[f.name] && digest(had) != f.digest:
 			changed = append(changed, f.name)
 		}
@@ -89,7 +89,7 @@ func (rn *run) check(dir string, files []outFile) (stale []string, err error) {
 		}
 	}
 	if len(changed) > 0 {
-		return nil, diag.WithHint(fmt.Errorf("%s was not left as convert wrote it, and would be overwritten", filepath.Join(dir, changed[0])),
+		return nil, diag.WithHint(fmt.Errorf("%s was changed since convert wrote it, and would be overwritten", filepath.Join(dir, changed[0])),
 			"move your changes into the mapping or into a further manifest and delete the file; nothing was written")
 	}
 	return stale, nil

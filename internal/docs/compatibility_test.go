@@ -142,7 +142,7 @@ func TestEachCommandHasADocumentOrIsNamedAsOneWithout(t *testing.T) {
 // TestThePageNamesTheBuildsWhoseFilesAreTested: those of internal/state and internal/plan/planfile, which are tested there.
 func TestThePageNamesTheBuildsWhoseFilesAreTested(t *testing.T) {
 	t.Parallel()
-	page := inRepository(t, "docs/compatibility.md")
+	page := inRepository(t, "docs/contributors/evidence.md")
 	for pattern, end := range map[string]string{
 		"../state/testdata/earlier/*.state.json": ".state.json", "../plan/planfile/testdata/earlier/*.json": ".json",
 	} {
@@ -152,7 +152,7 @@ func TestThePageNamesTheBuildsWhoseFilesAreTested(t *testing.T) {
 		}
 		for _, file := range files {
 			if commit := strings.TrimSuffix(filepath.Base(file), end); !strings.Contains(page, "\n| `"+commit+"` |") {
-				t.Errorf("%s is of a build that docs/compatibility.md does not name", file)
+				t.Errorf("%s is of a build that docs/contributors/evidence.md does not name", file)
 			}
 		}
 	}

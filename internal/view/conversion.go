@@ -38,7 +38,7 @@ func (v *View) Converted(r *convert.Report, dir string) error {
 	}
 	next := "planform plan -f " + dir
 	if !r.Settled() {
-		next = "read " + dir + "/report.md, answer the questions and agree with losses in " + r.Mapping + ", and run it again"
+		next = "read " + dir + "/report.md, answer the questions and accept losses in " + r.Mapping + ", and run it again"
 	}
 	return v.Lines(append(lines, "Next: "+next)...)
 }
@@ -132,8 +132,8 @@ func ConversionReport(r *convert.Report) []byte {
 	if rows == nil {
 		t.WriteString("None.\n")
 	} else {
-		t.WriteString("Those that you agree with go under allow: in the mapping.\n\n")
-		t.table([]string{"kind", "count:", "agreed", "what", "items"}, rows)
+		t.WriteString("Write those that you accept under allow: in the mapping.\n\n")
+		t.table([]string{"kind", "count:", "accepted", "what", "items"}, rows)
 	}
 	t.numbers(r)
 	t.values(r.Values)
@@ -205,11 +205,21 @@ func (ct *conversionText) renumbered(list []convert.Numbers) {
 	ct.WriteString("In projects that are empty, items get these numbers:\n\n")
 	var rows [][]any
 	for _, n := range list[:min(len(list), most)] {
-		rows = append(rows, []any{n.From, n.To, fmt.Sprintf("%s-%d and on", n.Project, n.New)})
+		becomes := fmt.Sprintf("%s-%d", n.Project, n.New)
+		if more := keyNumber(n.To) - keyNumber(n.From); more > 0 {
+			becomes += fmt.Sprintf(" to %s-%d", n.Project, n.New+more)
+		}
+		rows = append(rows, []any{n.From, n.To, becomes})
 	}
 	if ct.table([]string{"from", "to", "becomes"}, rows); len(list) > most {
 		fmt.Fprintf(ct, "\n%d more are in report.json.\n", len(list)-most)
 	}
+}
+
+// keyNumber returns the number at the end of an issue's key, such as 12 of SHOP-12. It returns 0 if there is none.
+func keyNumber(key string) int {
+	n, _ := strconv.Atoi(key[strings.LastIndexByte(key, '-')+1:])
+	return n
 }
 
 // since writes the differences from the last export.
@@ -223,7 +233,7 @@ func (ct *conversionText) since(s *convert.Since) {
 	for _, m := range s.Moved {
 		text := m.From + " is now " + m.To
 		if m.Anew {
-			text += ", in another project: it is made anew there, and stays where it was"
+			text += ", in another project: planform creates it there, and the old item stays"
 		}
 		moved = append(moved, text)
 	}

@@ -64,7 +64,11 @@ func (p *printer) diagnostics(list diag.List) {
 			p.line("  ", p.dim.paint("-->"), " and ", diag.Count(more, "more place"), "; --output json names all")
 		}
 		for _, r := range d.Related {
-			p.position(r.Position, r.Note)
+			note, at := strings.CutSuffix(r.Note, " at")
+			if at {
+				note += " here"
+			}
+			p.position(r.Position, note)
 		}
 		p.hint(d.Hint)
 	}

@@ -105,7 +105,7 @@ func (e *export) page(r records.Record, items int) error {
 		ofIssues := slices.Contains(issueLists(), strings.TrimSuffix(list, "totalCount")+"nodes")
 		switch {
 		case name == "page.errors.message" && items == 0:
-			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of GitHub: %s", r.Position, diag.Truncate(text, 200)),
+			return diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of GitHub: %s", r.Position, diag.Truncate(text, 200)),
 				"gh auth refresh -s read:project lets gh read boards")
 		case ofIssues && strings.HasSuffix(name, ".hasNextPage"):
 			e.follows, e.ended = e.follows || text == "true", e.ended || text != "true"

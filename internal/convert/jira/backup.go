@@ -226,7 +226,7 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	for {
 		token, err := d.Token()
 		if errors.Is(err, errTooLong) {
-			return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: see what stands there")
+			return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: look at that place in the file")
 		}
 		if err != nil {
 			return explain(name, d, err)

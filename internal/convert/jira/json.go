@@ -280,8 +280,8 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		switch {
 		case len(one.Errors) > 0:
 			text := diag.Truncate(strings.Join(one.Errors, " "), 200)
-			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of Jira: %s", r.Position, text),
-				"ask again, with /rest/api/3/search/jql on Cloud and /rest/api/2/search on Server")
+			return diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of Jira: %s", r.Position, text),
+				"export again, with the request /rest/api/3/search/jql (Cloud) or /rest/api/2/search (Server)")
 		case len(one.Body) > 0:
 			return e.comment(r)
 		case len(one.Fields) > 0 && one.Key != "":
@@ -483,10 +483,10 @@ func (e *jsonExport) comment(r records.Record) error {
 	}
 	m := commentAddress.FindStringSubmatch(c.Self)
 	if m == nil {
-		return fmt.Errorf("%s: the comment does not say its issue (in the field self)", r.Position)
+		return fmt.Errorf("%s: the comment does not name its issue (in the field self)", r.Position)
 	}
 	if _, ok := textOf(c.Body); !ok {
-		return fmt.Errorf("%s: the comment is neither text nor document", r.Position)
+		return fmt.Errorf("%s: the comment is neither a text nor an Atlassian document", r.Position)
 	}
 	e.comments[m[1]] = append(e.comments[m[1]], c)
 	e.roles.Enter(e.to, e.apart.Of(m[1]), e.values(r, "comment.comments"))

@@ -310,7 +310,7 @@ func (d *decoder) column(name string, c *Column) setting {
 			return
 		}
 		if d.keyColumn != "" {
-			d.wrong(n, "take the one that never changes", "the columns %s and %s cannot both be the key", d.keyColumn, name)
+			d.wrong(n, "choose the column that never changes", "the columns %s and %s cannot both be the key", d.keyColumn, name)
 		}
 		d.keyColumn = name
 	})
@@ -480,7 +480,7 @@ func (d *decoder) allow(agreeable []string) setting {
 			case text == "all":
 				count = -1
 			case err != nil || count < 0:
-				d.wrong(n, "write all, or how many are agreed", "%q is not a number", text)
+				d.wrong(n, "write all, or how many you accept", "%q is not a number", text)
 			}
 			d.m.Allow[kind] = count
 		})

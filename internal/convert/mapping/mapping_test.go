@@ -84,7 +84,7 @@ func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
 		"an identifier that is too long":  {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},
 		"a name that is there twice":      {"people:\n  ada: text\n  ada: bot", `m.yaml:3:3: error: "ada" is here twice; take one of them out; the other is in line 2`},
 		"an alias":                        {"people: {a: &x text, b: *x}", "aliases and merge keys are not read here"},
-		"a list for names":                {"people: [ada]", "here are no names with values"},
+		"a list for names":                {"people: [ada]", "names with values are expected here"},
 		"YAML that is none":               {"people: {", "m.yaml:1: error: the file is not valid YAML: "},
 		"no mapping":                      {"- a", "the mapping file has no sections"},
 		"two documents":                   {"version: 1\n---\nversion: 1", "more than one document"},

@@ -165,7 +165,7 @@ func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) sett
 func (d *decoder) texts(to *[]string) setting {
 	return setting{object{"type": "array", "items": anyText()}, func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			d.wrong(n, "write it in brackets: [a, b]", "a list is wanted here")
+			d.wrong(n, "write it in brackets: [a, b]", "a list is expected here")
 			return
 		}
 		for _, member := range n.Content {
@@ -180,7 +180,7 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.wrong(n, "write a line for each, such as name: value", "here are no names with values")
+		d.wrong(n, "write a line for each name, such as name: value", "names with values are expected here")
 		return
 	}
 	first := map[string]*yaml.Node{}
@@ -201,7 +201,7 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 // readText returns a text.
 func (d *decoder) readText(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
-		d.wrong(n, "", "a text is wanted here")
+		d.wrong(n, "", "a text is expected here")
 		return ""
 	}
 	return n.Value

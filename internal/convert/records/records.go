@@ -67,7 +67,7 @@ func (rc Record) Decode(v any, of string) error {
 	err := json.Unmarshal(rc.data, v)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return diag.WithHint(fmt.Errorf("%s: the field %s holds a %s, which no %s has there", rc.Position, wrong.Field, wrong.Value, of),
-			"it is the export of another tracker, probably")
+			"probably it is the export of another tracker")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", rc.Position, err)
@@ -126,7 +126,7 @@ func (r *reader) top(ctx context.Context) error {
 			}
 		default:
 			return diag.WithHint(fmt.Errorf("%s: here is %v, where an object is expected", r.at(r.d.InputOffset()),
-				diag.Truncate(fmt.Sprint(token), 40)), "it is another file than the tracker exported, probably")
+				diag.Truncate(fmt.Sprint(token), 40)), "probably the tracker did not export this file")
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 			continue
 		}
 		if value[0] != '{' {
-			return nil, fmt.Errorf("%s: %s holds what is no object", at, name)
+			return nil, fmt.Errorf("%s: %s has an entry that is not an object", at, name)
 		}
 		if err := r.each(Record{List: name, Position: at, data: value}); err != nil {
 			return nil, err
@@ -258,7 +258,7 @@ func (r *reader) at(offset int64) diag.Position {
 // tooLong returns the error for a value that exceeds maxRecord.
 func tooLong(at diag.Position) error {
 	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at),
-		"no tracker has such an item: see what stands there")
+		"no tracker has such an item: look at that place in the file")
 }
 
 // explain adds a position and a hint to an error of the decoder.

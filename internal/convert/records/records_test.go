@@ -62,7 +62,7 @@ func TestWhatIsNoRecordIsAnErrorWithItsLine(t *testing.T) {
 		"{\"issues\": [{}\n":                           "f.json:2: the file ends within a value",
 		"{\"a\": 1}\n}":                                "f.json:2: it is not JSON",
 		"\n[1]":                                        "f.json:2: here is 1, where an object is expected",
-		"{\"issues\": [\n7]}":                          "f.json:2: issues holds what is no object",
+		"{\"issues\": [\n7]}":                          "f.json:2: issues has an entry that is not an object",
 		"{\n\"issues\": 7}":                            "f.json:2: issues is no list",
 		strings.Repeat("[", 200):                       "f.json:1: 101 arrays within another",
 		"[\n{\"a\": " + strings.Repeat("[", 100000):    "f.json:2: the value that begins here is nested too deeply",

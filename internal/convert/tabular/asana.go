@@ -9,7 +9,7 @@ import (
 // asana returns the layout of a project's CSV. Parents and dependencies are titles; a section is a state.
 func asana() *Layout {
 	return &Layout{
-		Name: "asana", Tracker: "Asana", How: "in Asana: the arrow beside the project's name, Export/Print, CSV",
+		Name: "asana", Tracker: "Asana", How: "in Asana: open the arrow beside the project's name, then Export/Print, CSV",
 		Needs:   [][]string{{"Task ID", "Name", "Section/Column"}, {"Task ID", "Name", "Column"}, {"Task ID", "Name", "Last Modified"}},
 		Columns: names("asana"),
 		Markup:  convert.Plain, Lists: ",", Lacks: "comments and no attachments",

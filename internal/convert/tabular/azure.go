@@ -11,7 +11,7 @@ import (
 func azure() *Layout {
 	const deepest = 10
 	return &Layout{
-		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
+		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: run a query that shows all columns that you need, then Export to CSV",
 		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000,
 		Lacks: "comments, no attachments, and no links but Parent",
 		Each: func(c *Cells, i *convert.Issue) string {

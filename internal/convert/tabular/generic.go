@@ -15,7 +15,7 @@ import (
 func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
-		Name: kind, Tracker: "the export", How: "the first line of a table names its columns, with commas, semicolons or tabs between", Markup: convert.Unsaid,
+		Name: kind, Tracker: "the export", How: "the first line of a table must name its columns, separated by commas, semicolons or tabs", Markup: convert.Unsaid,
 		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess, Each: within,
 		Dates: func(c *Cells) []string {
 			return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))

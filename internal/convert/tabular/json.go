@@ -52,7 +52,7 @@ func readJSON(
 
 // tooMany adds a hint to an error about too many names.
 func tooMany(err error) error {
-	return diag.WithHint(err, "IDs are used as names, probably: write records with the same names")
+	return diag.WithHint(err, "probably IDs are used as names: write records with the same names")
 }
 
 // jsonHeader returns the names in all records.

@@ -18,7 +18,7 @@ var linearIdentifier = regexp.MustCompile(`"identifier"\s*:\s*"[A-Za-z0-9_]+-[0-
 func linearJSON() *Layout {
 	return &Layout{
 		Name: "linear-json", Tracker: "Linear",
-		How: "what Linear's GraphQL API answers for issues, with identifier, title, description, state { name type }, comments and relations",
+		How: "in Linear: the JSON answer of the GraphQL query issues, with identifier, title, description, state { name type }, comments and relations",
 		By:  `the fields "identifier" and "title"`, Within: linearLists(),
 		Needs: [][]string{{"identifier", "title"}}, Columns: names("linear-json"), Key: linearKey, Lists: ", ", UTC: true, Zeros: true,
 		detects: func(b *beginning, _ string) (string, bool) {

@@ -19,7 +19,7 @@ import (
 // Another sheet has the updates, which are comments.
 func monday() *Layout {
 	return &Layout{
-		Name: "monday", Tracker: "monday.com", How: "in monday.com: the menu of the board, Export board to Excel",
+		Name: "monday", Tracker: "monday.com", How: "in monday.com: open the menu of the board, then Export board to Excel",
 		Columns: names("monday"), Lists: ", ", Order: "dmy", Shape: mondayTable,
 		detects: func(b *beginning, _ string) (string, bool) {
 			if b.records {
@@ -114,7 +114,7 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	}
 	kind, header := mondayShape(text[:min(len(text), 64<<10)])
 	if kind == 0 {
-		return nil, nil, fmt.Errorf("%s:1: it is no board, nor the updates of one", file)
+		return nil, nil, fmt.Errorf("%s:1: the file is neither a board nor the updates of a board", file)
 	}
 	m := &mondaySheet{kind: kind, header: header, keys: map[string]int{}, hasID: slices.ContainsFunc(header, isMondayID)}
 	for r := mondayRows(strings.NewReader(string(text))); ; {

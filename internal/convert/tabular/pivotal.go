@@ -19,7 +19,7 @@ var (
 // pivotal returns the layout of a project's CSV. Columns repeat: one for each owner, comment and task.
 func pivotal() *Layout {
 	return &Layout{
-		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: the project's menu, Export CSV, with all stories",
+		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: open the project's menu, then Export CSV, with all stories",
 		Needs:   [][]string{{"Id", "Title", "Current State", "Requested By"}, {"Id", "Story", "Current State", "Requested By"}},
 		Columns: names("pivotal"), Lists: table.Separator, Order: "mdy",
 		Each: func(c *Cells, i *convert.Issue) string {

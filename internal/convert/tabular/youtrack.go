@@ -9,7 +9,7 @@ import (
 // youtrack returns the layout of the CSV of a list of issues, in English. The list decides which columns there are.
 func youtrack() *Layout {
 	return &Layout{
-		Name: "youtrack", Tracker: "YouTrack", How: "in YouTrack, in English: a list of issues, Export, Issues in CSV",
+		Name: "youtrack", Tracker: "YouTrack", How: "in YouTrack, with your language set to English: open a list of issues, then Export, Issues in CSV",
 		Needs:   [][]string{{"Issue Id", "Summary"}},
 		Columns: names("youtrack"),
 		Lists:   ",", Lacks: "comments",

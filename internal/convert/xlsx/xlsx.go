@@ -140,7 +140,7 @@ func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) e
 		return fmt.Errorf("%s: the workbook has no %s", b.name, name)
 	}
 	if f.UncompressedSize64 > maxText { // the true size is checked during the reading
-		return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, errLarge), "delete what is no table, or export as CSV")
+		return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, errLarge), "delete rows and sheets that do not belong to the table, or export as CSV")
 	}
 	in, err := f.Open()
 	if err != nil {
@@ -157,14 +157,14 @@ func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) e
 		switch t := token.(type) {
 		case xml.Directive:
 			if bytes.HasPrefix(t, []byte("DOCTYPE")) {
-				err = diag.WithHint(errors.New("it holds a DOCTYPE, which no spreadsheet needs"), "save the file anew with a spreadsheet program")
+				err = diag.WithHint(errors.New("it has a DOCTYPE, which no spreadsheet needs"), "save the file again with a spreadsheet program")
 			}
 		case xml.StartElement:
 			err = each(d, t)
 		}
 		if err != nil {
 			if errors.Is(err, errLarge) {
-				return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, err), "delete what is no table, or export as CSV")
+				return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, err), "delete rows and sheets that do not belong to the table, or export as CSV")
 			}
 			return diag.WithHint(fmt.Errorf("%s: %s:%d: %w", b.name, name, line, err),
 				cmp.Or(diag.HintOf(err), "the file is damaged: export it again"))
@@ -351,7 +351,7 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	for _, remark := range []struct {
 		n    int
 		text string
-	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the addresses of links behind cells are not read"}} {
+	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the targets of links in cells are not read"}} {
 		if remark.n > 0 {
 			s.note(remark.text + ": " + strconv.Itoa(remark.n))
 		}

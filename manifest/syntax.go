@@ -447,7 +447,7 @@ func indentation(line string) string {
 func generalHint(problem string) string {
 	hints := [...]struct{ part, hint string }{
 		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % wants quotes"},
-		{"mapping values are not allow", "a text with a colon followed by a space wants quotes; or the indentation is not that of the lines around"},
+		{"mapping values are not allow", "quote a text that contains a colon and a space, or indent the line like its neighbours"},
 		{"did not find expected ',' or", "a bracket is not closed, or a comma is missing, there or in the lines after"},
 		{"could not find expected ':'", "a key is followed by a colon and a space; look at the lines before as well"},
 		{"found unexpected end of stream", "a quote that opens there is not closed"},

@@ -311,8 +311,8 @@ func (ps *properties) notClearable(f *resource.Field, n *node, at *property, nam
 
 const (
 	slugHint     = "take the slug as the workspace's web address shows it: letters, digits, - and _"
-	variableHint = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; or leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
-	bracesHint   = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
+	variableHint = "declare a variable under vars: and write ${{ vars.NAME }}, or give --workspace or PLANE_WORKSPACE_SLUG"
+	bracesHint   = "declare a variable under vars: and write ${{ vars.NAME }}; put a text with braces between quotes"
 )
 
 // badReserved returns the problem with a property that is not a field: key, id, identifier, or a property of the document.
@@ -325,7 +325,7 @@ func (ps *properties) badReserved(name string, n *node) problem {
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
 		schema.Owner: {
 			"bad-owner", "an owner is not ",
-			"take a short name such as platform: lower-case letters, digits, and . _ - behind the first, 60 at most",
+			"use a short name such as platform: at most 60 lower-case letters, digits, and . _ - after the first",
 		},
 		schema.Order:   {"bad-value", "order cannot be ", "it is one of " + strings.Join(schema.Orders(), ", ")},
 		schema.Vars:    {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},

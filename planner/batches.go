@@ -151,74 +151,36 @@ func requestsOfBatch(list []*Step) int {
 	return len(sizes)
 }
 
-// A row of API v2 cannot name an object of its own request. If an object waits for the next request, later objects overtake it, and the
-// service numbers objects as they arrive. In exact order, an object that may share a request with its parent is therefore created without
-// the parent, and an update names the parent when both exist.
+// A create that waits for the create of its parent is overtaken by later creates, and the service numbers objects as they arrive. That is
+// so if the parent stands below it in the manifest. It may also be so in API v2, because a row cannot name an object of its own request. In
+// exact order, such an object is therefore created without the parent, and an update names the parent when both exist.
 
-// deferParents removes the parent from creates that may share a request with the create of the parent. It returns all steps, with the
-// updates that name these parents.
-func (ch *changes) deferParents(ordered []*Step) []*Step {
-	type turn struct {
-		at     place
-		number int
-	}
-	turns, last := map[*Step]turn{}, map[place]int{}
-	var later []*Step
-	for _, s := range ordered {
-		if s.Action != Create || s.Kind.ParentField == "" {
-			continue
-		}
-		bulk := bulkOperation(s)
-		if bulk == nil {
-			continue
-		}
-		at := place{bulk: bulk, in: s.Address.Parent()}
-		last[at]++
-		turns[s] = turn{at, last[at]}
-		k, parent := ch.parentOf(s)
-		if k < 0 {
-			continue
-		}
-		before, shares := turns[parent]
-		if !shares || before.at != at || last[at]-before.number >= bulk.Rows {
-			continue
-		}
-		if update := ch.deferParent(s, k, parent); update != nil {
-			later = append(later, update)
-		}
-	}
-	at := slices.IndexFunc(ordered, func(s *Step) bool { return s.Action == Delete })
-	if at < 0 {
-		at = len(ordered)
-	}
-	return slices.Insert(ordered, at, later...)
-}
-
-// deferLaterParents removes the parent from creates that stand before the create of the parent, so that they need not wait and be
-// overtaken. It returns all steps; the updates that name these parents, and changes of existing items that need them, come last.
-func (ch *changes) deferLaterParents(list []*Step) []*Step {
+// deferParents removes the parent from creates that may be overtaken, and adds the updates that name these parents. Changes of existing items
+// that need later parents move to the phase of these updates.
+func (ch *changes) deferParents(list []*Step) []*Step {
 	turns := map[*Step]int{}
+	var updates []*Step
 	for n, s := range list {
 		turns[s] = n
 	}
-	var inTurn, later []*Step
 	for n, s := range list {
 		isLater := func(need *Step) bool { return need.Action == Create && need.Kind.ParentField != "" && turns[need] > n }
-		if s.Action != Create && slices.ContainsFunc(s.needs, isLater) {
-			later = append(later, s)
-			continue
-		}
-		inTurn = append(inTurn, s)
-		if s.Action != Create || s.Kind.ParentField == "" {
-			continue
-		}
-		if k, parent := ch.parentOf(s); k >= 0 && parent != nil && isLater(parent) {
-			if update := ch.deferParent(s, k, parent); update != nil {
-				later = append(later, update)
+		if s.Action != Create {
+			if slices.ContainsFunc(s.needs, isLater) {
+				s.phase = max(s.phase, completing)
 			}
+			continue
+		}
+		k, parent := ch.parentOf(s)
+		overtaken := parent != nil && (isLater(parent) || ch.in.API == resource.V2 && parent.Action == Create && bulkOperation(s) != nil)
+		if !overtaken {
+			continue
+		}
+		if update := ch.deferParent(s, k, parent); update != nil {
+			updates = append(updates, update)
 		}
 	}
-	return append(inTurn, later...)
+	return append(list, updates...)
 }
 
 // parentOf returns the index of a create's value that names the parent, and the step that creates the parent.

@@ -295,7 +295,7 @@ func (ch *changes) planCreate(i objectID) {
 	step.Write.Announced = f.unconfirmed
 	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
-	c := ch.splitValues(i, step)
+	c := ch.splitValues(i)
 	ch.checks.checkRefused(i, c.values)
 	ch.checks.checkRefused(i, c.followUp)
 	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
@@ -332,7 +332,7 @@ type creation struct {
 }
 
 // splitValues decides which request sends each value of a new object.
-func (ch *changes) splitValues(i objectID, step *Step) *creation {
+func (ch *changes) splitValues(i objectID) *creation {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	c := &creation{values: make([]*resource.Value, 0, len(o.Values))}
 	ch.blockers.addUnavailableRefs(i, &c.impossible)
@@ -353,7 +353,7 @@ func (ch *changes) splitValues(i objectID, step *Step) *creation {
 				c.custom = append(c.custom, v)
 			}
 		default:
-			ch.addAtCreation(i, v, step, c)
+			ch.addAtCreation(i, v, c)
 		}
 	}
 	return c
@@ -388,12 +388,12 @@ func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *crea
 }
 
 // addAtCreation adds a value to the body of the create.
-func (ch *changes) addAtCreation(i objectID, v *resource.Value, step *Step, c *creation) {
+func (ch *changes) addAtCreation(i objectID, v *resource.Value, c *creation) {
 	only := ch.withoutOutsiders(i, v, &c.impossible)
 	if only != v && only.Null {
 		return
 	}
-	only = ch.textAtCreation(i, only, step, &c.late)
+	only = ch.textAtCreation(i, only, &c.late)
 	c.values = append(c.values, only)
 	if only.Field.AlwaysSend {
 		c.alwaysSent = append(c.alwaysSent, only)

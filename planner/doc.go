@@ -60,12 +60,14 @@
 //   - A closed object, such as a cycle after its last day, gets no members and no changes.
 //     A new one with past dates is filled first and gets its dates in the same run.
 //
-// Steps are in the order of kinds, and then of the manifest; a step that another step needs
-// comes just before it. Objects of one kind in one parent are created one after the other, so
-// that the service numbers and sorts them as written. Members and defaults come before the
-// objects that name them. A default that the service sets and the manifest does not want, such
-// as a project's default assignee, is cleared by an update right after. A text that names
-// objects which are created later is sent again after all creates.
+// Steps are in the order of phases, then of kinds, and then of the manifest. The phases are: creates, changes
+// and memberships; values that name objects which are created later; what closes an object, such as archiving;
+// deletions. A step that another step needs comes just before it. What a step needs follows from the objects
+// that it names and from the gates that it passes, see order.go. Objects of one kind in one parent are created
+// one after the other, so that the service numbers and sorts them as written. Members and defaults come before
+// the objects that name them. A default that the service sets and the manifest does not want, such as a
+// project's default assignee, is cleared by an update right after. A text that names objects which are created
+// later is sent again after all creates.
 //
 // The executor carries out the steps of the plan, and nothing else.
 package planner

@@ -163,38 +163,33 @@ func (c *claims) whyNamesTaken(i objectID) Cause {
 
 // awaitFreedValues makes the steps that take a name or a mark wait for the steps that free it.
 func (c *claims) awaitFreedValues(list []*Step) {
-	takes := func(s *Step, what claim) bool {
-		if what.field == nil {
-			return s.Write != nil && s.Write.SetExternalID
-		}
-		return slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field == what.field })
+	type held struct {
+		object objectID
+		field  *resource.Field
 	}
-	about := map[resource.Address][]*Step{}
-	for _, s := range list {
-		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) {
-			about[s.Address] = append(about[s.Address], s)
-		}
-	}
-	for _, s := range list {
-		if s.Object == nil || s.Operation == nil || s.Members != nil {
-			continue
-		}
-		i, _ := c.objects.indexOf(s.Address)
-		for _, what := range c.uniqueValues(i, s.Object.Values) {
-			if s.Action != Create && !takes(s, what) {
+	frees := map[held][]*Step{}
+	each := func(visit func(*Step, claim)) {
+		for _, s := range list {
+			if s.Object == nil || s.Operation == nil || s.Write == nil {
 				continue
 			}
-			h := c.findHolder(i, what, map[objectID]bool{})
-			if h.orphan != nil && h.orphan.step != nil {
-				s.needs = append(s.needs, h.orphan.step)
-			}
-			if h.object != noObject {
-				for _, other := range about[c.in.Desired[h.object].Address] {
-					if takes(other, what) {
-						s.needs = append(s.needs, other)
-					}
+			for _, what := range c.uniqueValues(s.at, s.Object.Values) {
+				if s.Action == Create || what.field == nil && s.Write.SetExternalID ||
+					slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field == what.field }) {
+					visit(s, what)
 				}
 			}
 		}
 	}
+	each(func(s *Step, what claim) {
+		if s.Action != Create {
+			frees[held{s.at, what.field}] = append(frees[held{s.at, what.field}], s)
+		}
+	})
+	each(func(s *Step, what claim) {
+		h := c.findHolder(s.at, what, map[objectID]bool{})
+		if s.needs = append(s.needs, frees[held{h.object, what.field}]...); h.orphan != nil && h.orphan.step != nil {
+			s.needs = append(s.needs, h.orphan.step)
+		}
+	})
 }

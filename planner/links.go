@@ -41,7 +41,7 @@ func (ch *changes) withPossibleLinks(v *resource.Value) (with *resource.Value, c
 
 // textAtCreation returns a text as a create sends it: without links to objects that do not exist yet. A later step sends the text with all
 // links, which is added to late.
-func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
+func (ch *changes) textAtCreation(i objectID, v *resource.Value, late *lateTexts) *resource.Value {
 	with, created := ch.withPossibleLinks(v)
 	t := ch.objects.states[i].info
 	switch {

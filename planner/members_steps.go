@@ -25,7 +25,7 @@ type memberSteps struct {
 }
 
 // planMembers plans the steps that add members to containers, change their attributes, and remove members.
-func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
+func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) {
 	ms := &memberSteps{
 		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
 		plan: plan, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
@@ -48,7 +48,6 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisi
 			}
 		}
 	}
-	return ms
 }
 
 // leaveAlone records that the members of an archived or deleted container are not compared.

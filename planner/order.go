@@ -28,15 +28,15 @@ func (og *ordering) order(pruning *pruning) bool {
 		}
 	}
 	og.awaitSetup(list)
+	if og.in.ExactOrder {
+		list = og.changes.deferParents(list)
+	}
 	og.awaitGates(list)
 	list = archiveAtCreation(list)
 	if og.in.API == resource.V2 {
 		og.steps.awaitContainers()
 	}
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.phase, other.phase) })
-	if og.in.ExactOrder {
-		list = og.changes.deferLaterParents(list)
-	}
 	list = append(list, pruning.deletions()...)
 	og.changes.blockers.claims.awaitFreedValues(list)
 	ordered, cycle := order(list)
@@ -49,9 +49,6 @@ func (og *ordering) order(pruning *pruning) bool {
 			}
 			ordered, cycle = order(list)
 		}
-	}
-	if cycle == nil && og.in.API == resource.V2 && og.in.ExactOrder {
-		ordered, cycle = order(og.changes.deferParents(ordered))
 	}
 	if cycle != nil {
 		og.reportCycle(cycle)
@@ -328,16 +325,12 @@ func (og *ordering) sequence() {
 	if og.in.AnyOrder {
 		return
 	}
-	type siblings struct {
-		kind   *resource.Kind
-		parent *resource.Object
-	}
-	first, numbers := map[siblings]*Step{}, 0
+	first, numbers := map[scope]*Step{}, 0
 	for _, s := range og.plan.Steps {
 		if s.Action != Create {
 			continue
 		}
-		at := siblings{s.Kind, s.Object.Parent}
+		at := scope{og.objects.states[s.at].info, og.objects.states[s.at].parent}
 		switch before := first[at]; {
 		case before == nil:
 			first[at] = s

@@ -143,22 +143,16 @@ func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	if field == nil || !listed {
 		return nil
 	}
-	children := maps.Clone(rp.usedBy(fieldIn{list, field}))
-	for i := range rp.objects.count() {
-		if f := &rp.objects.states[i]; f.presence == hidden && f.info == l.info {
-			up, _ := field.ObservedIn(f.row)
-			children[up] = append(slices.Clip(children[up]), f.row)
-		}
-	}
-	below, seen := slices.Clone(children[l.record.ID]), map[string]bool{}
-	for ; len(below) > 0; below = below[1:] {
-		row := below[0]
+	rp.indexUses(l.info, siblingList{list, nil})
+	seen := map[string]bool{}
+	for below := slices.Clone(rp.usedBy[l.record.ID]); len(below) > 0; below = below[1:] {
+		row := below[0].row
 		id := serviceID{l.info.kind.Name, row.ID()}
-		if seen[id.id] || rp.movesAway(id, field) {
+		if below[0].field != field || seen[id.id] || rp.movesAway(id, field) {
 			continue
 		}
 		seen[id.id] = true
-		below = append(below, children[id.id]...)
+		below = append(below, rp.usedBy[id.id]...)
 		_, other := rp.in.otherOwner(row, true)
 		switch why := label(l.info.kind, row) + " below it stays"; {
 		case !other && rp.createdByUs[id] != nil:

@@ -26,7 +26,8 @@ type orphans struct {
 	keptInside  map[resource.Address]Cause // causes why objects stay for another object in them
 	listSizes   map[string]int             // number of orphans by the path of their list
 	rows        map[Read]map[string]resource.Row
-	users       map[fieldIn]map[string][]resource.Row
+	usedBy      map[string][]use // by the ID of the named object, as far as lists were indexed
+	indexed     map[Read]bool
 	// Made when first needed:
 	named      map[serviceID]resource.Address // objects of the manifest that name an object which it does not list
 	lastWrites map[string]time.Time           // see memberRecords.lastWrites
@@ -106,20 +107,6 @@ func (o *orphan) count(noun string, where Where, n int) {
 	}
 }
 
-// references returns the IDs in an object's reference fields, in the last applied values and in the row.
-func (o *orphan) references(row resource.Row) []string {
-	var ids []string
-	for i := range o.info.refs {
-		field := o.info.refs[i].field
-		shown := o.record.Values[field.Name]
-		if have, known := field.ObservedIn(row); row != nil && known {
-			shown += "," + have
-		}
-		ids = append(ids, strings.Split(shown, ",")...)
-	}
-	return ids
-}
-
 // decision is the decision about an orphan.
 type decision int8
 
@@ -147,7 +134,7 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 	rp := &orphans{
 		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		keptInside: map[resource.Address]Cause{}, listSizes: map[string]int{}, rows: map[Read]map[string]resource.Row{},
-		users: map[fieldIn]map[string][]resource.Row{},
+		usedBy: map[string][]use{}, indexed: map[Read]bool{},
 	}
 	for _, address := range slices.Sorted(maps.Keys(rp.in.Prior)) {
 		_, wanted := rp.objects.indexOf(address)
@@ -170,6 +157,13 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 	if !rp.in.Prune { // all other orphans stay
 		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
 		return rp
+	}
+	for i := range rp.objects.count() { // no list shows the hidden objects below an orphan
+		f := &rp.objects.states[i]
+		if field := parentField(f.info.kind); field != nil && f.presence == hidden {
+			up, _ := field.ObservedIn(f.row)
+			rp.usedBy[up] = append(rp.usedBy[up], use{f.info, field, f.row, nil})
+		}
 	}
 	rp.countReads()
 	for _, level := range rp.levels() {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/graph"
-	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 )
 
@@ -36,36 +35,15 @@ func (pn *pruning) namesIn(l *orphan) map[string]string {
 
 // deletions returns the steps that delete orphans. They come after all other steps; each needs the steps of objects that refer to its orphan.
 func (pn *pruning) deletions() (steps []*Step) {
-	going := map[string]*orphan{}
-	for _, l := range pn.orphans.list {
-		if l.decision == toDelete {
-			going[l.record.ID] = l
-		}
-	}
 	before, namedBy := map[*orphan][]*Step{}, map[*orphan][]*orphan{}
-	for i := range pn.objects.count() {
-		f := &pn.objects.states[i]
-		if pn.steps.of[i] == nil || len(going) == 0 {
-			continue
-		}
-		l := orphan{info: f.info}
-		if f.prior != nil {
-			l.record = *f.prior
-		}
-		for _, id := range l.references(f.row) {
-			if to := going[id]; to != nil {
-				before[to] = append(before[to], pn.steps.of[i])
-			}
-		}
-	}
 	for _, l := range pn.orphans.list {
-		var row resource.Row
-		if l.isDeleted() {
-			row = l.row
-		}
-		for _, id := range l.references(row) {
-			if to := going[id]; to != nil {
-				namedBy[to] = append(namedBy[to], l)
+		for _, of := range pn.orphans.usedBy[l.record.ID] {
+			id := serviceID{of.kind.kind.Name, of.row.ID()}
+			if i, wanted := pn.objects.owners[id]; wanted && pn.steps.of[i] != nil {
+				before[l] = append(before[l], pn.steps.of[i])
+			}
+			if other := pn.orphans.createdByUs[id]; other != nil {
+				namedBy[l] = append(namedBy[l], other)
 			}
 		}
 	}

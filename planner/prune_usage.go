@@ -49,27 +49,28 @@ func (rp *orphans) mayRead(l *orphan, read Read) bool {
 	return false
 }
 
-// fieldIn is a field of the rows of a list.
-type fieldIn struct {
-	list  Read
-	field *resource.Field
+// use is a field of an object of the service that names another one.
+type use struct {
+	kind    *kindInfo
+	field   *resource.Field
+	row, in resource.Row // the object, and the sibling of the named one whose list has it; nil = none has
 }
 
-// usedBy returns the rows of a list by the IDs in one of their fields.
-func (rp *orphans) usedBy(at fieldIn) map[string][]resource.Row {
-	users, have := rp.users[at]
-	if have {
-		return users
+// indexUses adds the uses in the rows of a list to the index.
+func (rp *orphans) indexUses(t *kindInfo, list siblingList) {
+	rows := rp.service.ask(list.read).Rows
+	if rp.indexed[list.read] { // also if another task has read the list meanwhile
+		return
 	}
-	users = map[string][]resource.Row{}
-	for _, row := range byID(rp.service.ask(at.list).Rows) {
-		ids, _ := at.field.ObservedIn(row)
-		for id := range strings.SplitSeq(ids, ",") {
-			users[id] = append(users[id], row)
+	rp.indexed[list.read] = true
+	for _, row := range byID(rows) {
+		for i := range t.refs {
+			ids, _ := t.refs[i].field.ObservedIn(row)
+			for id := range strings.SplitSeq(ids, ",") {
+				rp.usedBy[id] = append(rp.usedBy[id], use{t, t.refs[i].field, row, list.in})
+			}
 		}
 	}
-	rp.users[at] = users
-	return users
 }
 
 // namedInManifest returns a cause if the manifest refers to an orphan by its name or ID.
@@ -101,15 +102,17 @@ func (rp *orphans) namedInFields(l *orphan) (causes []Cause) {
 		}
 		var by []string
 		for _, list := range rp.siblingLists(l, u.kind) {
-			for _, row := range rp.usedBy(fieldIn{list.read, u.field})[l.record.ID] {
-				if !rp.keepsUsing(u, row.ID(), l.record.ID) {
-					continue
-				}
-				if list.in != nil {
-					row = list.in
-				}
-				by = append(by, rp.displayName(shown, l.record.Address.Parent(), row))
+			rp.indexUses(u.kind, list)
+		}
+		for _, of := range rp.usedBy[l.record.ID] {
+			if of.kind != u.kind || of.field != u.field || !rp.keepsUsing(u, of.row.ID(), l.record.ID) {
+				continue
 			}
+			row := of.row
+			if of.in != nil {
+				row = of.in
+			}
+			by = append(by, rp.displayName(shown, l.record.Address.Parent(), row))
 		}
 		l.count(shown.Noun(), Using, len(by))
 		causes = append(causes, refersToIt(by, shown, path, u.field.NeverEmpty())...)

@@ -198,7 +198,7 @@ func TestAnExistingItemDoesNotBringItsParentForwardInExactOrder(t *testing.T) {
 	}{
 		"an existing item gets its parent and link afterwards in exact order": {true, []string{
 			"1 create work_item/web/c", "1 create work_item/web/top", "1 create work_item/web/d",
-			"0 update work_item/web/b, after work_item/web/d", "0 update work_item/web/a, needs work_item/web/top",
+			"0 update work_item/web/a, needs work_item/web/top", "0 update work_item/web/b, after work_item/web/d",
 		}},
 		"an existing item brings its parent forward in any other order": {false, []string{
 			"1 create work_item/web/top", "0 update work_item/web/a, needs work_item/web/top", "1 create work_item/web/c", "1 create work_item/web/d",
@@ -243,9 +243,10 @@ func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"1 create work_item/web/top", "1 create work_item/web/near",
 		"1 create work_item/web/old, needs work_item/web/near", // what is archived is left alone afterwards
-		"1 create work_item/web/far, needs work_item/web/top",  // of an earlier request for sure
-		"0 update work_item/web/old, needs work_item/web/old",
+		"1 create work_item/web/far",
 		"0 update work_item/web/near, needs work_item/web/top, needs work_item/web/near",
+		"0 update work_item/web/far, needs work_item/web/top, needs work_item/web/far",
+		"0 update work_item/web/old, needs work_item/web/old",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -105,7 +105,7 @@ func (mm *mailRoom) tell(people map[string]bool, item string, n int) {
 	}
 }
 
-func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // its own requests end with the test
+func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mm.mu.Lock()
 	defer mm.mu.Unlock()
 	if r.URL.Path == "/api/instances/" {
@@ -131,8 +131,8 @@ func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) { //nolint
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	var sent map[string]any
-	_ = json.Unmarshal(body, &sent) // an upload has none
-	row := func() (row map[string]any) {
+	_ = json.Unmarshal(body, &sent)      // an upload has none
+	row := func() (row map[string]any) { //nolint:contextcheck // its requests end with the test
 		mm.read(r.URL.Path, &row)
 		return row
 	}
@@ -153,11 +153,11 @@ func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) { //nolint
 		}
 		mm.follows[fmt.Sprint(created["id"])] = minus(setOf(created["description_html"]), setOf(created["assignees"]))
 	case list == "relations":
-		mm.tell(followers, item, len(setOf(sent["issues"])))
+		mm.tell(followers, item, len(setOf(sent["issues"]))) //nolint:contextcheck // its requests end with the test
 	case list == "attachments" && one != "":
-		mm.tell(followers, item, 1)
+		mm.tell(followers, item, 1) //nolint:contextcheck // its requests end with the test
 	case changes:
-		mm.changed(item, before, row())
+		mm.changed(item, before, row()) //nolint:contextcheck // its requests end with the test
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)

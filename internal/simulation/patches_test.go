@@ -101,15 +101,16 @@ func TestEachPatchOfANewObjectHasAReason(t *testing.T) {
 		}
 		maps.Copy(found, patchesOfNew(t, sc))
 	}
-	table := "\n| objects | field | why the create does not say it |\n|---|---|---|\n"
+	var rows strings.Builder
+	rows.WriteString("\n| objects | field | why the create does not say it |\n|---|---|---|\n")
 	for _, what := range slices.Sorted(maps.Keys(found)) {
 		list, field, _ := strings.Cut(what, " ")
 		if whyPatched[what] == "" {
 			t.Errorf("a PATCH sets %s of new %s, which the POST could have said", field, list)
 		}
-		table += fmt.Sprintf("| %s | `%s` | %s |\n", strings.ReplaceAll(list, "-", " "), field, whyPatched[what])
+		fmt.Fprintf(&rows, "| %s | `%s` | %s |\n", strings.ReplaceAll(list, "-", " "), field, whyPatched[what])
 	}
-	table += "\n"
+	table := rows.String() + "\n"
 	for what := range whyPatched {
 		if !found[what] {
 			t.Errorf("no scene has a PATCH for %s", what)

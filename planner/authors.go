@@ -79,7 +79,8 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 				continue
 			}
 			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
-			d.Change.By = cmp.Or(people[resource.LowerID(row.Text("actor"))], row.Text("actor"))
+			d.Change.Actor = resource.LowerID(row.Text("actor"))
+			d.Change.By = cmp.Or(people[d.Change.Actor], row.Text("actor"))
 		}
 	}
 }

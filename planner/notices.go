@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,115 +26,83 @@ type noticeCount struct {
 
 	plan      *Plan
 	telling   Telling
-	kind      string            // the kind that people follow
-	names     map[string]string // display names of people, by ID
+	followed  string // the kind that people follow
 	audiences map[resource.Address]*audience
-	told      map[string]map[resource.Address]int // notices by person and item
-	open      map[resource.Address]bool           // items with unknown followers who are told
 }
 
 // audience holds the people of a work item, by ID.
 type audience struct {
 	isNew     bool
+	open      bool     // followers who are not known are told
 	followers []string // as far as they are known
 	mentioned []string // in the text on the service
 	assignees []string
 	author    string
+	told      map[string]int // number of notices
 }
 
 // CountNotices returns the notices of a plan, or nil if it tells nobody.
 func (wo *World) CountNotices(plan *Plan, telling Telling) *Notices {
-	c := &noticeCount{
-		World: wo, plan: plan, telling: telling, kind: resource.MustLookup(activity).Parent, names: map[string]string{},
-		audiences: map[resource.Address]*audience{}, told: map[string]map[resource.Address]int{}, open: map[resource.Address]bool{},
-	}
-	for read, answer := range wo.in.Observed {
-		for _, row := range answer.Rows {
-			if names := people().DisplayTexts(row); read.Operation.Kind == people().Name && len(names) > 0 {
-				c.names[row.ID()] = names[len(names)-1]
-			}
-		}
-	}
+	nc := &noticeCount{wo, plan, telling, resource.MustLookup(activity).Parent, map[resource.Address]*audience{}}
 	for _, s := range plan.Steps {
 		switch {
 		case s.Operation == nil || telling == TellsNothing:
 		case s.Members != nil:
-			if m := s.Kind.Membership; s.Action == AddMembers && m.Container == c.kind && m.Member == c.kind {
-				c.tellFollowers(s.Members.Container.Address, len(s.Members.Items))
+			if m := s.Kind.Membership; s.Action == AddMembers && m.Container == nc.followed && m.Member == nc.followed {
+				nc.audience(s.Members.Container.Address).tell(len(s.Members.Items))
 			}
-		case s.Kind.Uploads() && s.Kind.Parent == c.kind:
+		case s.Kind.Uploads() && s.Kind.Parent == nc.followed:
 			files := 1
 			if s.Write != nil && s.Write.Replaces != "" {
 				files = 2 // the old file is deleted
 			}
-			c.tellFollowers(s.Address.Parent(), files)
-		case s.Kind.Name == c.kind && s.Action == Create:
-			c.create(s)
-		case s.Kind.Name == c.kind && s.Write != nil:
-			c.update(s)
+			nc.audience(s.Address.Parent()).tell(files)
+		case s.Kind.Name == nc.followed && s.Write != nil:
+			nc.write(s)
 		}
 	}
-	return c.sum()
+	return nc.sum()
 }
 
-// audience returns the people of an item. They are known from its row, and from the changes that people made since the last apply.
+// audience returns the people of an item. They are known from its row, and from changes that people made since the last apply.
 func (nc *noticeCount) audience(item resource.Address) *audience {
 	at := nc.audiences[item]
 	if at != nil {
 		return at
 	}
-	at = &audience{}
+	at = &audience{told: map[string]int{}}
 	nc.audiences[item] = at
 	i, wanted := nc.objects.indexOf(item)
 	if !wanted || nc.telling < TellsOfChanges {
 		return at
 	}
-	o, row := nc.in.Desired[i], nc.objects.states[i].row
+	row := nc.objects.states[i].row
 	at.author = row.Text("created_by")
-	for k := range o.Kind.Fields {
-		f := &o.Kind.Fields[k]
+	for k := range nc.in.Desired[i].Kind.Fields {
+		f := &nc.in.Desired[i].Kind.Fields[k]
 		if text, _ := f.TextIn(row); f.Rich() {
 			at.mentioned = append(at.mentioned, mentions(text)...)
-		} else if f.Type == resource.RefSet && f.Ref == people().Name {
+		} else if isPeople(f) {
 			at.assignees = strings.Split(text, ",")
 		}
 	}
 	at.follow(at.mentioned)
 	for _, d := range nc.plan.Drift {
-		for id, name := range nc.names {
-			if d.Object == o && name == d.Change.By {
-				at.followers = append(at.followers, id)
-			}
+		if d.Object.Address == item && d.Change.Actor != "" {
+			at.followers = append(at.followers, d.Change.Actor)
 		}
 	}
 	return at
 }
 
-// create adds the people of a new item.
-func (nc *noticeCount) create(s *Step) {
-	at := nc.audience(s.Address)
-	at.isNew = true
-	for _, v := range s.Values() {
-		if v.Field.Rich() {
-			at.mentioned = mentions(v.HTML())
-		} else if v.Field.Ref == people().Name {
-			people := nc.ids(s, v)
-			if v.Field.Type == resource.RefSet {
-				at.assignees = people
-			} else if len(people) > 0 {
-				at.author = people[0]
-			}
-		}
-	}
-	if nc.telling == TellsOfChanges {
-		at.follow(at.mentioned)
-	}
-}
+// isPeople reports whether a field is a list of people.
+func isPeople(f *resource.Field) bool { return f.Type == resource.RefSet && f.Ref == people().Name }
 
-// update counts the notices of a request that changes fields of an item. Each follower gets one for each field, or for each label or
-// assignee added or removed. A text counts only for the people newly mentioned in it.
-func (nc *noticeCount) update(s *Step) {
+// write counts the notices of a request that creates or changes an item. A create tells nobody. A change gives each follower a notice for
+// each field, or for each label or assignee added or removed. A text counts only for the people newly mentioned in it.
+func (nc *noticeCount) write(s *Step) {
 	at := nc.audience(s.Address)
+	at.isNew = at.isNew || s.Action == Create
 	fields, textIsLast := 0, false
 	var mentioned []string
 	for _, v := range s.Values() {
@@ -146,15 +113,20 @@ func (nc *noticeCount) update(s *Step) {
 			now := mentions(v.HTML())
 			mentioned, at.mentioned, textIsLast = without(now, at.mentioned), now, true
 		case v.Field.Type == resource.RefSet:
-			had, ids := s.idsBefore(v), nc.ids(s, v)
+			had, ids := nc.ids(s, v)
 			added, removed := without(ids, had), without(had, ids)
-			if n = len(added) + len(removed); v.Field.Ref != people().Name {
+			if n = len(added) + len(removed); !isPeople(v.Field) {
 				break
 			}
-			at.followers, at.assignees = append(at.followers, added...), ids
+			if at.assignees = ids; s.Action != Create {
+				at.followers = append(at.followers, added...)
+			}
 			if nc.in.Deletes != nil { // an undo removes people whom an update had added
 				at.followers = append(at.followers, removed...)
 			}
+		case v.Field.Past && v.Field.Ref == people().Name && len(v.Refs) > 0:
+			_, ids := nc.ids(s, v)
+			at.author = ids[0]
 		case slices.Contains([]string{"name", "parent", "priority", "state", "start_date", "target_date", "archived"}, v.Field.Name):
 			n = 1
 		}
@@ -162,89 +134,74 @@ func (nc *noticeCount) update(s *Step) {
 			fields, textIsLast = fields+n, false
 		}
 	}
-	if nc.telling < TellsOfChanges {
+	switch {
+	case nc.telling < TellsOfChanges:
 		return
-	}
-	nc.tellFollowers(s.Address, fields, mentioned...)
-	if fields++; textIsLast {
-		fields = 1 // the service tells them about the last field only if that is the text
-	}
-	for _, id := range mentioned {
-		nc.tell(id, s.Address, fields)
+	case s.Action != Create:
+		at.tell(fields, mentioned...)
+		if fields++; textIsLast {
+			fields = 1 // the service tells them about the last field only if that is the text
+		}
+		for _, id := range mentioned {
+			at.told[id] += fields
+		}
 	}
 	at.follow(mentioned)
 }
 
-// follow makes people whom a text mentions followers, except for the assignees and the author.
+// ids returns the IDs of the objects that a value named before a change, and those that it names now. It returns the address of an object that
+// the run creates.
+func (nc *noticeCount) ids(s *Step, v *resource.Value) (had, ids []string) {
+	i, _ := nc.objects.indexOf(s.Address)
+	resolve := nc.refs.idResolver(i)
+	for k := range v.Refs {
+		id, _ := resolve(v.Field, &v.Refs[k])
+		ids = append(ids, cmp.Or(id, showReference(&v.Refs[k])))
+	}
+	for _, change := range s.changes {
+		for k := 0; change.Path == v.Field.Name && change.Was != nil && k < len(change.Was.Refs); k++ {
+			had = append(had, change.Was.Refs[k].ID)
+		}
+	}
+	return had, ids
+}
+
+// follow makes people in a text followers. It leaves out assignees and the author, as the service does.
 func (at *audience) follow(mentioned []string) {
 	at.followers = append(at.followers, without(mentioned, append(at.assignees, at.author))...)
 }
 
-// idsBefore returns the IDs of a set of references before a change.
-func (s *Step) idsBefore(v *resource.Value) (ids []string) {
-	for _, change := range s.changes {
-		if change.Path == v.Field.Name && change.Was != nil {
-			for _, r := range change.Was.Refs {
-				ids = append(ids, r.ID)
-			}
-		}
-	}
-	return ids
-}
-
-// ids returns the IDs of the objects that a value names, or their addresses if the run creates them.
-func (nc *noticeCount) ids(s *Step, v *resource.Value) (ids []string) {
-	i, _ := nc.objects.indexOf(s.Address)
-	resolve := nc.refs.idResolver(i)
-	for k := range v.Refs {
-		r := &v.Refs[k]
-		id, ok := resolve(v.Field, r)
-		if !ok {
-			id = showReference(r)
-		}
-		if ids = append(ids, id); v.Field.Ref == people().Name {
-			nc.names[id] = cmp.Or(nc.names[id], r.Text)
-		}
-	}
-	return ids
-}
-
-// tellFollowers counts so many notices for each follower of an item, except for the given people.
-func (nc *noticeCount) tellFollowers(item resource.Address, n int, except ...string) {
-	at := nc.audience(item)
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(without(at.followers, except)))) {
-		nc.tell(id, item, n)
-	}
-	if n > 0 && !at.isNew {
-		nc.open[item] = true
-	}
-}
-
-func (nc *noticeCount) tell(id string, item resource.Address, n int) {
-	if n == 0 || id == nc.in.Self {
+// tell counts so many notices for each follower, except for the given people.
+func (at *audience) tell(n int, except ...string) {
+	if n == 0 {
 		return
 	}
-	if nc.told[id] == nil {
-		nc.told[id] = map[resource.Address]int{}
+	at.open = !at.isNew
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(without(at.followers, except)))) {
+		at.told[id] += n
 	}
-	nc.told[id][item] += n
 }
 
 func (nc *noticeCount) sum() *Notices {
-	if len(nc.told)+len(nc.open) == 0 {
+	all, told := &Notices{AtLeast: true, Known: []Told{}}, map[string]int{}
+	for _, at := range nc.audiences {
+		delete(at.told, nc.in.Self)
+		for id, n := range at.told {
+			told[id] += n
+			all.Notices += n
+		}
+		if all.Mails += len(at.told); at.open {
+			all.Items++
+		}
+	}
+	if all.People = len(told); all.People+all.Items == 0 {
 		return nil
 	}
-	all := &Notices{People: len(nc.told), AtLeast: true, Items: len(nc.open), Known: []Told{}}
-	for id, items := range nc.told {
-		person := Told{Name: cmp.Or(nc.names[id], id)}
-		for n := range maps.Values(items) {
-			person.Notices += n
-		}
-		all.Notices, all.Mails, all.Known = all.Notices+person.Notices, all.Mails+len(items), append(all.Known, person)
+	nc.refs.displayNames = nil // more lists may have been read since
+	for id, n := range told {
+		all.Known = append(all.Known, Told{nc.refs.nameID(people().Name, id), n})
 	}
-	slices.SortFunc(all.Known, func(a, b Told) int {
-		return cmp.Or(cmp.Compare(b.Notices, a.Notices), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(all.Known, func(a, b Told) int { return cmp.Or(b.Notices-a.Notices, cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 
@@ -253,7 +210,7 @@ var (
 	mentionID  = regexp.MustCompile(`\sentity_identifier=["']?([0-9A-Fa-f-]{36})`)
 )
 
-// mentions returns the IDs of the people whom an HTML text mentions.
+// mentions returns the IDs of the people in the mentions of an HTML text.
 func mentions(html string) (ids []string) {
 	for _, tag := range mentionTag.FindAllString(html, -1) {
 		if id := mentionID.FindStringSubmatch(tag); id != nil && strings.Contains(tag, "user_mention") {

@@ -3,6 +3,7 @@ package planner_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -12,11 +13,11 @@ import (
 
 // mention returns a text that mentions people.
 func mention(people ...string) string {
-	text := "<p>See"
+	var text strings.Builder
 	for _, id := range people {
-		text += ` <mention-component entity_name="user_mention" entity_identifier="` + strings.ToUpper(id) + `"></mention-component>`
+		text.WriteString(` <mention-component entity_name="user_mention" entity_identifier="` + strings.ToUpper(id) + `"></mention-component>`)
 	}
-	return text + "</p>"
+	return "<p>See" + text.String() + "</p>"
 }
 
 // Each rule is a row of a table of requests that were made to version 1.4.1, with the notices in its database.
@@ -30,11 +31,12 @@ func TestNoticesAreCountedRequestByRequest(t *testing.T) {
 		if n == nil {
 			return ""
 		}
-		text := fmt.Sprintf("%d people, %d notices, %d mails, %d items", n.People, n.Notices, n.Mails, n.Items)
+		parts := []string{fmt.Sprintf("%d people, %d notices, %d mails, %d items", n.People, n.Notices, n.Mails, n.Items)}
 		for _, person := range n.Known {
-			text += fmt.Sprintf("; %s %d", cmp.Or(names[person.Name], person.Name), person.Notices) // the ID, if no list of members was read
+			name := strings.TrimSuffix(person.Name, "@example.com")
+			parts = append(parts, fmt.Sprintf("%s %d", cmp.Or(names[name], name), person.Notices)) // an ID, if no list of members was read
 		}
-		return text
+		return strings.Join(parts, "; ")
 	}
 	for rule, tt := range map[string]struct {
 		row      resource.Row // the item on the service; nil = it is new
@@ -119,15 +121,13 @@ func TestNoticesAreCountedRequestByRequest(t *testing.T) {
 			s.given("project", "", web, "identifier=WEB", "cycle_view=true", "module_view=true")
 			s.given("label", web, red, "name=red").given("label", web, blue, "name=blue")
 			for id, name := range names {
-				s.given("member", "", id, "email="+name+"@example.com", "display_name="+name)
+				s.given("member", "", id, "display_name="+name, "email="+name+"@example.com")
 				s.members["project_member "+web] = append(s.members["project_member "+web], id)
 			}
 			fields := append([]string{"name=Pay"}, tt.fields...)
 			if tt.row != nil {
 				s.given("work_item", web, item, "name=Pay")
-				for name, value := range tt.row {
-					s.find(item).row[name] = value
-				}
+				maps.Copy(s.find(item).row, tt.row)
 				fields = append(fields, "id="+item)
 			}
 			w := want(t).put("project/web", "id="+web)

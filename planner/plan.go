@@ -406,6 +406,7 @@ type Change struct {
 	Origin Origin
 	By     string // FromDrift: who changed it on the service, where that is known
 	At     string // FromDrift: when, as RFC 3339
+	Actor  string // FromDrift: the ID of that user
 	// Conflict is set if the manifest changed since the last apply, too.
 	Conflict bool
 	// Possible is false if the service offers no way to make the change.

@@ -47,13 +47,13 @@ func newMailRoom(t *testing.T) (*mailRoom, func(args ...string) ran) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mailRoom{
+	mm := &mailRoom{
 		s: s, pass: httputil.NewSingleHostReverseProxy(to), follows: map[string]map[string]bool{}, t: t, status: http.StatusOK, instance: instance("1.4.1"),
 	}
-	m.begin()
-	proxy := httptest.NewServer(m)
+	mm.begin()
+	proxy := httptest.NewServer(mm)
 	t.Cleanup(proxy.Close)
-	return m, func(args ...string) ran {
+	return mm, func(args ...string) ran {
 		return runAt(proxy.URL, sandbox.Key, append(args, "-f", filepath.Join(s.dir, "port.yaml"))...)
 	}
 }
@@ -96,8 +96,8 @@ func minus(a, b map[string]bool) map[string]bool {
 
 func (mm *mailRoom) tell(people map[string]bool, item string, n int) {
 	for id := range people {
-		name := mm.person("id", id, "display_name")
-		if n == 0 || name == mm.person("email", "ada@example.com", "display_name") {
+		name := mm.person("id", id, "email")
+		if n == 0 || name == "ada@example.com" {
 			continue
 		}
 		mm.notices[name] += n
@@ -131,8 +131,8 @@ func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	var sent map[string]any
-	_ = json.Unmarshal(body, &sent) // an upload has none
-	row := func() (row map[string]any) {
+	_ = json.Unmarshal(body, &sent)      // an upload has none
+	row := func() (row map[string]any) { //nolint:contextcheck // its requests end with the test
 		mm.read(r.URL.Path, &row)
 		return row
 	}
@@ -153,11 +153,11 @@ func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		mm.follows[fmt.Sprint(created["id"])] = minus(setOf(created["description_html"]), setOf(created["assignees"]))
 	case list == "relations":
-		mm.tell(followers, item, len(setOf(sent["issues"])))
+		mm.tell(followers, item, len(setOf(sent["issues"]))) //nolint:contextcheck // its requests end with the test
 	case list == "attachments" && one != "":
-		mm.tell(followers, item, 1)
+		mm.tell(followers, item, 1) //nolint:contextcheck // its requests end with the test
 	case changes:
-		mm.changed(item, before, row())
+		mm.changed(item, before, row()) //nolint:contextcheck // its requests end with the test
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
@@ -248,9 +248,9 @@ func (mm *mailRoom) counted(items int) *planner.Notices {
 
 func TestAPlanCountsTheNoticesThatItsRequestsMake(t *testing.T) {
 	t.Parallel()
-	m, run := newMailRoom(t)
+	mm, run := newMailRoom(t)
 	mention := func(name string) string {
-		return `<p>See <mention-component entity_name="user_mention" entity_identifier="` + m.person("email", name+"@example.com", "id") + `"></mention-component></p>`
+		return `<p>See <mention-component entity_name="user_mention" entity_identifier="` + mm.person("email", name+"@example.com", "id") + `"></mention-component></p>`
 	}
 	seed := `version: 1
 workspace: harbor
@@ -263,9 +263,11 @@ projects:
     modules: [{key: crane, name: Crane}]
     work_items:
 `
-	before, after := seed, seed
+	var before, after strings.Builder
+	before.WriteString(seed)
+	after.WriteString(seed)
 	for i := range 12 {
-		before += fmt.Sprintf("      - {key: i%d, name: Item %d, priority: low, labels: [red], assignees: [bob@example.com], cycle: sprint, module: crane, description_html: '%s'}\n",
+		fmt.Fprintf(&before, "      - {key: i%d, name: Item %d, priority: low, labels: [red], assignees: [bob@example.com], cycle: sprint, module: crane, description_html: '%s'}\n",
 			i, i, mention([]string{"eve", "bob"}[i%2]))
 		item := fmt.Sprintf("      - {key: i%d, name: Item %d, priority: high, labels: [blue], assignees: [eve@example.com], module: crane, description_html: '%s'",
 			i, i, mention([]string{"eve", "bob", "eve"}[i%3]))
@@ -277,10 +279,10 @@ projects:
 		case i < 9:
 			item += ", attachments: [{key: f, file: f.txt}], comments: [{key: c, text: Done}], links: [{url: https://example.com/}]"
 		}
-		after += item + "}\n"
+		after.WriteString(item + "}\n")
 	}
-	m.s.write(t, "f.txt", "a file")
-	m.s.write(t, "port.yaml", before)
+	mm.s.write(t, "f.txt", "a file")
+	mm.s.write(t, "port.yaml", before.String())
 	through := func(args ...string) ran {
 		t.Helper()
 		r := run(args...)
@@ -291,19 +293,19 @@ projects:
 	}
 	compare := func(what string, items int, plan []string, apply ...string) {
 		t.Helper()
-		m.begin()
+		mm.begin()
 		want := predicted(t, through(append(plan, "--output", "json")...))
-		if m.versions > 1 || items == 0 && m.versions > 0 {
-			t.Errorf("%s: %d requests for the version", what, m.versions)
+		if mm.versions > 1 || items == 0 && mm.versions > 0 {
+			t.Errorf("%s: %d requests for the version", what, mm.versions)
 		}
-		m.begin()
+		mm.begin()
 		through(apply...)
-		if diff := cmp.Diff(want, m.counted(items)); diff != "" {
+		if diff := cmp.Diff(want, mm.counted(items)); diff != "" {
 			t.Errorf("%s (-predicted +counted):\n%s", what, diff)
 		}
 	}
 	compare("seed", 0, []string{"plan"}, "apply")
-	m.s.write(t, "port.yaml", after)
+	mm.s.write(t, "port.yaml", after.String())
 	compare("change", 12, []string{"plan"}, "apply")
 	compare("undo", 12, []string{"undo", "last", "--dry-run"}, "undo", "last", "--yes", "--allow-unsupported")
 }
@@ -316,28 +318,28 @@ func harbor(item string) string {
 
 func TestAPlanSaysWhomItTells(t *testing.T) {
 	t.Parallel()
-	m, run := newMailRoom(t)
-	m.s.write(t, "port.yaml", harbor(", priority: low"))
-	const sentence = "Tells at least 2 people (4 notices, up to 2 mails): bob 2, eve 2; and whoever else follows this work item. Comments, links, cycles and new items tell nobody."
+	mm, run := newMailRoom(t)
+	mm.s.write(t, "port.yaml", harbor(", priority: low"))
+	const sentence = "Tells at least 2 people (4 notices, up to 2 mails): bob@example.com 2, eve@example.com 2; and whoever else follows this work item. Comments, links, cycles and new items tell nobody."
 	if r := run("apply"); r.code != 0 || strings.Contains(r.out, "\nTells") {
 		t.Fatalf("%d\n%s%s", r.code, r.out, r.err)
 	}
-	m.s.write(t, "port.yaml", harbor(", priority: low, assignees: [bob@example.com, eve@example.com]"))
+	mm.s.write(t, "port.yaml", harbor(", priority: low, assignees: [bob@example.com, eve@example.com]"))
 	for format, want := range map[string]string{
-		"text": "\n" + sentence + "\n", "markdown": "\n\n" + sentence + "\n", "html": "\n<p>" + sentence + "</p>\n",
-		"json": `"notices":{"people":2,"notices":4,"mails":2,"at_least":true,"items":1,"known":[{"name":"bob","notices":2},{"name":"eve","notices":2}]}`,
+		"text": "\n" + sentence + "\n", "markdown": "\n\n" + strings.ReplaceAll(sentence, "@", "&#64;") + "\n", "html": "\n<p>" + sentence + "</p>\n",
+		"json": `"notices":{"people":2,"notices":4,"mails":2,"at_least":true,"items":1,"known":[{"name":"bob@example.com","notices":2},{"name":"eve@example.com","notices":2}]}`,
 	} {
 		if r := run("plan", "--output", format); !strings.Contains(r.out, want) {
 			t.Errorf("%s: no %q in\n%s", format, want, r.out)
 		}
 	}
-	saved := filepath.Join(m.s.dir, "plan.json")
+	saved := filepath.Join(mm.s.dir, "plan.json")
 	run("plan", "--out", saved)
-	before := len(m.s.written(0))
+	before := len(mm.s.written(0))
 	for _, args := range [][]string{{"apply"}, {"apply", saved}} {
 		r := run(append(args, "--max-notices", "3")...)
 		if r.code != 1 || !strings.Contains(r.err, "the plan makes at least 4 notices, more than --max-notices 3; nothing was done") ||
-			!strings.Contains(r.err, "give --max-notices 4") || len(m.s.written(0)) != before {
+			!strings.Contains(r.err, "give --max-notices 4") || len(mm.s.written(0)) != before {
 			t.Errorf("%s: %d\n%s%s", args, r.code, r.out, r.err)
 		}
 	}
@@ -355,28 +357,28 @@ func TestAPlanSaysWhomItTells(t *testing.T) {
 // The user who changed an item follows it, and is told that the change is taken back.
 func TestAPlanNamesThePeopleWhoseChangesItOverwrites(t *testing.T) {
 	t.Parallel()
-	m, run := newMailRoom(t)
-	m.s.write(t, "port.yaml", harbor(", priority: low, start_date: 2026-12-01"))
+	mm, run := newMailRoom(t)
+	mm.s.write(t, "port.yaml", harbor(", priority: low, start_date: 2026-12-01"))
 	run("apply")
 	var list struct {
 		Results []struct{ ID, Project, Name string }
 	}
-	m.read("/api/v1/workspaces/harbor/projects/", &list)
+	mm.read("/api/v1/workspaces/harbor/projects/", &list)
 	project := "/api/v1/workspaces/harbor/projects/" + list.Results[0].ID
-	m.read(project+"/work-items/", &list)
+	mm.read(project+"/work-items/", &list)
 	for _, item := range list.Results {
 		if item.Name == "Crane" {
-			m.ask(http.MethodPatch, sandboxtest.KeyBob, project+"/work-items/"+item.ID+"/", `{"priority":"high","start_date":"2026-12-24"}`, &item)
+			mm.ask(http.MethodPatch, sandboxtest.KeyBob, project+"/work-items/"+item.ID+"/", `{"priority":"high","start_date":"2026-12-24"}`, &item)
 		}
 	}
-	if r := run("plan"); !strings.Contains(r.out, "Tells at least 1 person (2 notices, up to 1 mail): bob 2; and whoever else follows this work item.") {
+	if r := run("plan"); !strings.Contains(r.out, "Tells at least 1 person (2 notices, up to 1 mail): bob@example.com 2; and whoever else follows this work item.") {
 		t.Error(r.out, r.err)
 	}
 }
 
 func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 	t.Parallel()
-	const followers, files = "Tells the people who follow this work item;", "Tells at least 1 person (1 notice, up to 1 mail): eve 1; and whoever else"
+	const followers, files = "Tells the people who follow this work item;", "Tells at least 1 person (1 notice, up to 1 mail): eve@example.com 1; and whoever else"
 	for name, tt := range map[string]struct {
 		instance     string
 		status, lite int
@@ -384,32 +386,32 @@ func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 		want         string // of a plan that changes a field; "" = nothing
 		wantFile     string // of a plan that assigns eve and adds a file
 	}{
-		"version 1.4":                      {instance: instance("1.4.0"), versions: 1, want: followers, wantFile: "eve 2"},
-		"a newer version":                  {instance: instance("v2.0"), versions: 1, want: followers, wantFile: "eve 2"},
+		"version 1.4":                      {instance: instance("1.4.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
+		"a newer version":                  {instance: instance("v2.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
 		"version 1.3":                      {instance: instance("1.3.1"), versions: 1, wantFile: files},
 		"an older version":                 {instance: instance("0.28.0"), versions: 1},
 		"no version":                       {instance: `{"is_setup_done":false}`, versions: 1},
 		"another edition":                  {instance: `{"instance":{"edition":"PLANE_COMMERCIAL","current_version":"1.14.0"}}`, versions: 1},
-		"no such route, as version 1.4":    {status: 404, lite: 401, versions: 2, want: followers, wantFile: "eve 2"},
+		"no such route, as version 1.4":    {status: 404, lite: 401, versions: 2, want: followers, wantFile: "eve@example.com 2"},
 		"no such route, as before":         {status: 404, lite: 404, versions: 2},
 		"a web page in place of the route": {instance: "<!doctype html><p>Plane</p>", lite: 404, versions: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, run := newMailRoom(t)
-			m.instance, m.lite = tt.instance, tt.lite
+			mm, run := newMailRoom(t)
+			mm.instance, mm.lite = tt.instance, tt.lite
 			if tt.status != 0 {
-				m.status = tt.status
+				mm.status = tt.status
 			}
-			m.s.write(t, "f.txt", "a file")
-			m.s.write(t, "port.yaml", harbor(", priority: low"))
+			mm.s.write(t, "f.txt", "a file")
+			mm.s.write(t, "port.yaml", harbor(", priority: low"))
 			run("apply")
 			for item, want := range map[string]string{
 				", priority: high": tt.want, ", assignees: [eve@example.com], attachments: [{key: f, file: f.txt}]": tt.wantFile,
 				", priority: low": "", ", priority: low, comments: [{key: c, text: Done}]": "",
 			} {
-				m.begin()
-				m.s.write(t, "port.yaml", harbor(item))
+				mm.begin()
+				mm.s.write(t, "port.yaml", harbor(item))
 				r := run("plan")
 				if r.code != 0 || !strings.Contains(r.out, want) || want == "" && strings.Contains(r.out, "\nTells") {
 					t.Errorf("%s: no %q in\n%s%s", item, want, r.out, r.err)
@@ -418,8 +420,8 @@ func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 				if strings.HasPrefix(item, ", priority: low") {
 					asked = 0
 				}
-				if m.versions != asked {
-					t.Errorf("%s: %d requests for the version, want %d", item, m.versions, asked)
+				if mm.versions != asked {
+					t.Errorf("%s: %d requests for the version, want %d", item, mm.versions, asked)
 				}
 			}
 		})

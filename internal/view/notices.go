@@ -9,7 +9,7 @@ import (
 
 const fewPeople = 8 // people who are named with their notices
 
-// notices returns the sentences about the people whom the plan tells, or "".
+// notices returns sentences with the number of notices and their receivers, or "".
 func (s *shownPlan) notices() string {
 	n := s.Summary.Notices
 	if n == nil {

@@ -3,7 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -38,14 +38,12 @@ func telling(ask func(resource.Verb) (*apiclient.Response, error)) planner.Telli
 	instance, _ := answer.Row["instance"].(map[string]any)
 	edition, _ := instance["edition"].(string)
 	version, _ := instance["current_version"].(string)
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	first, err := strconv.Atoi(major)
-	second, err2 := strconv.Atoi(minor)
+	var major, minor int
+	_, err = fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor)
 	switch {
-	case err != nil, err2 != nil, edition != "" && edition != "PLANE_COMMUNITY", first < 1, first == 1 && second < 3:
+	case err != nil, edition != "" && edition != "PLANE_COMMUNITY", major < 1, major == 1 && minor < 3:
 		return planner.TellsNothing
-	case first == 1 && second == 3:
+	case major == 1 && minor == 3:
 		return planner.TellsOfRelations
 	default:
 		return planner.TellsOfChanges

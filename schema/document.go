@@ -113,14 +113,14 @@ var document = sync.OnceValue(func() []byte {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
 		}
 	}
-	return indent(addEditorMessages(append(doc, member{"$defs", defs}), patternWords()).(object)) //nolint:forcetypeassert // as it was
+	return indent(addEditorMessages(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
 })
 
 // editorKeyPattern is a form of keyPattern that any editor and validator understands; few know Unicode classes. It accepts more texts.
 const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
 
-// patternWords returns the explanation of each pattern and format, for editors.
-func patternWords() map[string]string {
+// addEditorMessages adds an explanation to each pattern, for editors.
+func addEditorMessages(value any) any {
 	words := map[string]string{
 		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
 		colorPattern: "write a colour such as \"#22c55e\", between quotes", urlPattern: "write an address that begins with http:// or https://",
@@ -128,21 +128,6 @@ func patternWords() map[string]string {
 		variablePattern: "write letters, digits, _ and -, the first a letter or _", resource.OwnerPattern: "write lower-case letters, digits, . _ and -, the first a letter or digit",
 		sourcePattern: "write the base URL of a service, such as https://api.plane.so",
 	}
-	for _, k := range resource.Kinds() {
-		if k.Identifier != nil {
-			words[k.Identifier.Pattern] = "write " + cmp.Or(k.Identifier.PatternDoc, "an identifier such as WEB-7")
-		}
-		for i := range k.Fields {
-			if f := &k.Fields[i]; f.PatternDoc != "" {
-				words[f.Pattern] = "write " + f.PatternDoc
-			}
-		}
-	}
-	return words
-}
-
-// addEditorMessages adds an explanation to each pattern, for editors.
-func addEditorMessages(value any, words map[string]string) any {
 	switch value := value.(type) {
 	case object:
 		message := ""
@@ -157,7 +142,7 @@ func addEditorMessages(value any, words map[string]string) any {
 			case "markdownDescription":
 				value[i].value = WithLinks(text, "[$1](%s)")
 			default:
-				value[i].value = addEditorMessages(m.value, words)
+				value[i].value = addEditorMessages(m.value)
 			}
 		}
 		if message != "" {
@@ -166,7 +151,7 @@ func addEditorMessages(value any, words map[string]string) any {
 		return value
 	case []any:
 		for i, v := range value {
-			value[i] = addEditorMessages(v, words)
+			value[i] = addEditorMessages(v)
 		}
 	}
 	return value
@@ -473,7 +458,7 @@ func textRules(f *resource.Field, clears bool) object {
 		return object{{"pattern", notBlank}}
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
 		if f.Pattern != "" {
-			return object{{"pattern", f.Pattern}}
+			return object{{"pattern", f.Pattern}, {"patternErrorMessage", "write " + f.PatternDoc}}
 		}
 		if !clears {
 			return object{{"pattern", notBlank}}

@@ -58,7 +58,7 @@ func commonProperties(k *resource.Kind) object {
 		describedProperty(ObjectID, "ID of an existing object on the service.", object{{"type", "string"}, {"pattern", idPattern}}),
 	}
 	if k.Identifier != nil {
-		ps = append(ps, describedProperty(Identifier, k.Identifier.Doc, object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}))
+		ps = append(ps, describedProperty(Identifier, k.Identifier.Doc, object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}, {"patternErrorMessage", "write " + cmp.Or(k.Identifier.PatternDoc, "an identifier such as WEB-7")}}))
 	}
 	ps = append(ps, lifecycleProperties()...)
 	if k.Singleton { // a singleton cannot be searched, created or deleted

@@ -113,7 +113,7 @@ func inside(k *resource.Kind, path string) (*resource.Kind, string) {
 // kindCalled returns the kind for a word: the kind's name, its list, or a word of another tracker. The word may have - instead of _.
 func kindCalled(word string) (*resource.Kind, error) {
 	name := strings.ReplaceAll(cmp.Or(kindsElsewhere().of(word), word), "-", "_")
-	var found, known, fields []string
+	var found, known []string
 	for _, k := range resource.Kinds() {
 		switch {
 		case k.Section == "": // no manifest has it
@@ -123,9 +123,6 @@ func kindCalled(word string) (*resource.Kind, error) {
 		case k.Section == name:
 			found = append(found, k.Name)
 		}
-		if _, ok := k.Field(name); ok {
-			fields = append(fields, k.Name+"."+name)
-		}
 		known = append(known, k.Name, k.Section)
 	}
 	switch len(found) {
@@ -134,9 +131,6 @@ func kindCalled(word string) (*resource.Kind, error) {
 			return kindCalled(meant)
 		}
 		hint := cmp.Or(diag.DidYouMean(name, resource.Listed()), "planform explain lists the kinds")
-		if fields != nil {
-			hint = "it is a field: planform explain " + fields[0]
-		}
 		return nil, usageError{text: "unknown kind " + cmp.Or(word, `""`), hint: hint}
 	case 1:
 		return resource.MustLookup(found[0]), nil

@@ -108,9 +108,15 @@ func historyList(ctx context.Context, _ Process, o stateOptions, out output) err
 	return wrong
 }
 
-// errNoRun returns the error for the word "last" if the history is empty.
-func errNoRun() error {
-	return failure{diag.WithHint(errors.New("the history has no run yet"), "planform apply and undo record each run beside the state"), errNotFound}
+// errNoRun returns the error for a run that the history lacks. The word "last" stands for the newest run.
+func errNoRun(runs []*history.Run, id string) error {
+	switch {
+	case id == lastRun && len(runs) == 0:
+		id = "yet"
+	case id == lastRun:
+		id = "that could be taken back"
+	}
+	return failure{diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs"), errNotFound}
 }
 
 // what returns the command of a run with its manifests, or with the runs that an undo took back.
@@ -167,7 +173,7 @@ func historyShow(ctx context.Context, _ Process, o stateOptions, out output) err
 		case len(runs) > 0:
 			id = runs[len(runs)-1].ID
 		default:
-			return errNoRun()
+			return errNoRun(nil, lastRun)
 		}
 	}
 	r, err := h.Run(ctx, id)

@@ -72,7 +72,7 @@ A file that is there already is never replaced.`,
 			if workspace == "" {
 				next = "Write the slug of your workspace into it, then: "
 			}
-			plan := append([]string{"planform plan -f", name}, givenFlags(c, "base-url", "api-key-file", "sandbox")...)
+			plan := append([]string{"planform plan", name}, givenFlags(c, "base-url", "api-key-file", "sandbox")...)
 			return out.view.Lines(fmt.Sprintf("Wrote %s. %s%s", name, next, strings.Join(plan, " ")))
 		}),
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -134,14 +133,8 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 		if len(named) == 0 && wrong != nil {
 			return nil, unreadable(wrong)
 		}
-		if len(runs) == 0 && id == lastRun {
-			return nil, errNoRun()
-		}
 		if len(named) == 0 {
-			if id == lastRun {
-				id = "that could be taken back"
-			}
-			return nil, failure{diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs"), errNotFound}
+			return nil, errNoRun(runs, id)
 		}
 		for _, run := range named {
 			ids = append(ids, run.ID)

@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/manifest"
 )
 
-// TestEveryExampleOfInitIsValidWithoutItsCommentSigns takes the signs away, of each kind alone and of several together.
+// TestEveryExampleOfInitIsValidWithoutItsCommentSigns takes the signs away, of each kind alone and of several together. A plan takes the
+// manifest, too, unless the workspace would have to manage the kind, or the example names parts of its container.
 func TestEveryExampleOfInitIsValidWithoutItsCommentSigns(t *testing.T) {
 	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
 	for _, kinds := range append(resource.Listed(), "cycles, customers,milestones,link,project-page") {
 		dir := t.TempDir()
 		if r := runIn(nil, "init", "--workspace", "acme", "--to", dir, "--with", kinds); r.code != 0 {
@@ -36,6 +40,12 @@ func TestEveryExampleOfInitIsValidWithoutItsCommentSigns(t *testing.T) {
 		m, findings := manifest.Load(t.Context(), []string{name}, manifest.Options{Offline: true})
 		if findings.HasErrors() || len(m.Objects) <= len(commented.Objects) {
 			t.Errorf("%s: %d objects, %v\n%s", kinds, len(m.Objects), findings, examples)
+		}
+		if strings.HasPrefix(kinds, "workspace_") && kinds != "workspace_features" || kinds == "workflow_transition" {
+			continue
+		}
+		if r := s.run(t, "plan", name, "--api", "v2", "--state", dir+"/state.json"); r.code != 0 {
+			t.Errorf("%s: exit code %d\n%s\n%s", kinds, r.code, r.err, examples)
 		}
 	}
 }

@@ -40,21 +40,20 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 // Definitions shows a table whose last column holds sentences, with lines of text above. On a terminal on which a row does not fit into a
 // line, the sentence stands below it. Without rows, it shows the text.
 func (v *View) Definitions(columns []string, rows [][]string, above ...string) error {
-	room := -len(columnGap)
+	room := 0
 	for _, w := range columnWidths(slices.Insert(slices.Clone(rows), 0, columns)) {
 		room += w + len(columnGap)
 	}
-	if len(rows) > 0 && (!v.o.OutTTY || room <= v.o.Width) {
+	if len(rows) > 0 && (!v.o.OutTTY || room-len(columnGap) <= v.o.Width) {
 		return v.Table(columns, rows, above...)
+	}
+	for _, row := range rows {
+		last, indent := len(row)-1, row[0][:len(row[0])-len(strings.TrimLeft(row[0], " "))]
+		above = append(above, strings.Join(row[:last], columnGap), indent+"    "+row[last])
 	}
 	_, err := v.show(func(p *printer) {
 		for _, text := range above {
 			p.line(Safe(text))
-		}
-		for _, row := range rows {
-			name, last := Safe(row[0]), len(row)-1
-			p.line(p.bold.paint(name), Safe(columnGap+strings.Join(row[1:last], columnGap)))
-			p.line(blanks(len(name)-len(strings.TrimLeft(name, " "))+4), Safe(row[last]))
 		}
 	})
 	return err

@@ -9,8 +9,6 @@ func init() {
 		Example: `name: Spring
 status: unreleased
 target_date: 2031-03-01
-tag: v2.0.0
-labels: [public]
 work_items: [WEB-7]
 changelog: {description: "- A **faster** checkout"}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

@@ -20,7 +20,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "issue_views_view"},
 		Doc:       "A view of a project: a filter of its work items, and how they are shown. " + doc + "Only API v2 has views.",
 		Example: `name: Bugs in progress
-filters: {state: [In Progress], priority: [high, urgent], assignees: [ada@example.com], labels: [bug]}
+filters: {state: [In Progress], priority: [high, urgent], assignees: [ada@example.com]}
 display: {layout: list, group_by: assignees}`,
 		Fields: viewFields(
 			Field{Name: "state", Type: RefSet, Ref: "state", Doc: "States, by key, name or ID.", Example: "In Progress"},

@@ -12,7 +12,7 @@ func init() {
 name: Rebuild the checkout
 state: In Progress
 priority: high
-cycle: sprint-14
+target_date: 2031-01-17
 links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, Short: "name", NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,

@@ -39,7 +39,7 @@ func init() {
 		},
 	)
 	template("project_work_item_template", "project", "projects/{project_id}/", "in one project",
-		`{name: Bug, template_data: {name: "Bug: ", priority: high, state: Todo, labels: [bug]}}`,
+		`{name: Bug, template_data: {name: "Bug: ", priority: high, state: Todo}}`,
 		Field{
 			Name: "state", Type: Ref, Ref: "state", RefRules: RefRules{OrRef: "workspace_state"},
 			Doc: "State, by key, name or ID. It belongs to the project, or to the workspace if that manages the states.", Example: "In Progress",

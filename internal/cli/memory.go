@@ -7,7 +7,7 @@ import (
 
 const (
 	baseMemory      = 450 << 20 // bytes
-	memoryPerObject = 9_500     // bytes, with what the plan and the state know of the object
+	memoryPerObject = 9_000     // bytes, with what the plan and the state know of the object
 )
 
 // boundMemory sets the size of memory above which memory is collected more often, at the cost of time: 450 MB, or more for many objects. It

@@ -167,18 +167,19 @@ func TestAPlanReadsUnchangedItemsByThePage(t *testing.T) {
 // TestAThousandItemsTakeFewRequests counts a request for each of 40 links, and one a page for the items: there are two with the seeded one.
 func TestAThousandItemsTakeFewRequests(t *testing.T) {
 	t.Parallel()
-	plain := "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n    name: Website\n" +
+	var plain strings.Builder
+	plain.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n    name: Website\n" +
 		"    cycles: [{name: C0}, {name: C1}, {name: C2}, {name: C3}, {name: C4}]\n" +
-		"    modules: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, {name: M4}]\n    work_items:\n"
+		"    modules: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, {name: M4}]\n    work_items:\n")
 	for i := range 1000 {
-		plain += fmt.Sprintf("      - {key: i%d, name: Item %d, cycle: C%d, module: M%d}\n", i, i, i%5, i/5%5)
+		fmt.Fprintf(&plain, "      - {key: i%d, name: Item %d, cycle: C%d, module: M%d}\n", i, i, i%5, i/5%5)
 	}
 	for name, tt := range map[string]struct {
 		manifest, api    string
 		first, unchanged int
 	}{
 		"with everything, by API v2":            {migration(1000, 40, 5, ""), "v2", 90, 56},
-		"in five cycles and modules, by API v1": {plain, "v1", 1037, 16},
+		"in five cycles and modules, by API v1": {plain.String(), "v1", 1037, 16},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -413,7 +413,7 @@ func readBack(sequence []operation) []operation {
 		case list == "projects/":
 			for _, part := range []string{
 				"", "states/", "labels/", "cycles/", "modules/", "work-items/", "project-members/", "archived-cycles/", "archived-modules/",
-				"work-items/?external_id=e1&external_source=s", "work-items/?order_by=sort_order",
+				"work-items/?external_id=e1&external_source=s", "work-items/?order_by=-created_at",
 			} {
 				read(one + part)
 			}

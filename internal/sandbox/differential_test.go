@@ -494,6 +494,22 @@ func TestTheSandboxAnswersAsTheRealServerDoes(t *testing.T) {
 	d.run(t, *realSeed, *realSequences, 60)
 }
 
+func TestTheRandomSequencesAskForNothingThatTheSandboxDoesNotServe(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		c := sandboxContender(t, Versions()[0])
+		if err := c.reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sequence := generate(rand.New(rand.NewPCG(seed, 0)), sequenceLength)
+		for _, op := range slices.Concat(sequence, readBack(sequence)) {
+			if got, err := c.play(t.Context(), op); err != nil || got.status == http.StatusNotImplemented {
+				t.Fatalf("seed %d: %s: %d %v %v", seed, op, got.status, got.body, err)
+			}
+		}
+	}
+}
+
 func nothingIsLeft(*mismatch, []operation) string { return "" }
 
 // refuseForeignProjects ends the test if the workspace holds a project that no

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// record selects the scenes to record anew from the real server that -real names, in the workspace and with the
-// credentials of the environment (see differential_test.go):
+// record selects the scenes to record anew from the real server that -real names, as its version, in the workspace and
+// with the credentials of the environment (see differential_test.go):
 //
 //	go test ./internal/sandbox -run BehavesAsRecorded -real http://127.0.0.1:8001 -record '^labels/|people'
 var record = stdflag.String("record", "", "record these scenes anew: a regular expression") //nolint:gochecknoglobals // a flag

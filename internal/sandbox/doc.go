@@ -9,7 +9,7 @@
 //
 //	go test ./internal/sandbox -run AnswersAsTheReal -real http://127.0.0.1:8000
 //
-// The edition [Community] was compared with such a server.
+// The edition [Community] was compared with such servers, of each of [Versions].
 //
 // A write is one transaction of an embedded store, and its answer is sent after the commit. A process that is killed at
 // any moment leaves a store that opens and holds every answered write. Only a loss of power may lose the latest writes,

@@ -181,7 +181,7 @@ go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page a
 A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once. The requests come from a table: every field missing, null, empty, of a wrong type, too long,
 unknown; unknown IDs and IDs of other kinds; names and external IDs that exist; filters, pages, orders; six people; every
 method with and without the slash at the end; deletion, archived projects, and reads after both.
-[Versions](../versions.md) says what differs between the versions.
+[Versions](../versions.md) lists the differences between the versions.
 `
 
 // fidelity is docs/contributors/fidelity.md.

@@ -34,9 +34,9 @@ func changes(version string) []change {
 				"Have an admin of the project add the key's user; plan, doctor, export and get say so"),
 			of(`^\S+ +(POST|PATCH) +projects/[^/]+/cycles/(\{[^}]+\}/)? `, `^status`, "A cycle without `project_id`, or with a wrong one", "400",
 				"201 or 200: the address counts", "none: planform sends it"),
-			of(`POST +\S+/cycle-issues/`, ``, "Work items put into a cycle that are unknown, deleted, archived, of another project or of an archived one",
+			of(`POST +\S+/cycle-issues/`, ``, "Unknown, deleted or archived work items put into a cycle, and those of another or an archived project",
 				"400, or taken", "200, without them", "An item that somebody archives between plan and apply is not in the cycle; apply warns of it, and so does the next plan"),
-			of(`POST +\S+/relations/`, `^status|body: `, "Relations to such work items; other projects of the workspace are allowed", "400, or taken", "201, without them",
+			of(`POST +\S+/relations/`, `^status|body: `, "Relations to such work items; another project of the workspace is allowed", "400, or taken", "201, without them",
 				"The same for the relation"),
 			of(`/relations/`, ``, "Relations of a work item with several", "in the order of the request", "in no order", "none: planform compares them as sets"),
 			of(`completed_at`, ``, "`completed_at` of a work item", "stored; 400 if it is no time", "ignored", "none: no field of a manifest sets it"),
@@ -49,7 +49,7 @@ const versionsText = `<!-- Made from the code by go test ./internal/sandbox -run
 # Versions
 
 The versions of Plane's community edition that planform was tried on are %s. The same manifests work on all of them.
-This page shows what they answer differently, and what that means for a manifest.
+This page lists their differences, and the meaning of each for a manifest.
 
 Your server tells its version without a key:
 

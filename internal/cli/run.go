@@ -209,13 +209,17 @@ func (c *connection) localize(desired *manifest.Manifest) diag.List {
 	})
 }
 
+// fastest is the number of requests a minute that a server without a limit was seen to answer.
+const fastest = 600
+
 // document returns a plan in the form that is shown and saved.
 func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Document {
 	_, perMinute := r.conn.client.Quota()
-	r.out.view.Expect(perMinute)
+	options := r.Options
+	options.PerMinute = min(perMinute, fastest)
 	return planfile.New(plan, planfile.Where{
 		Service: r.conn.baseURL, Workspace: r.conn.workspace, User: r.conn.user, Sandbox: r.conn.sandbox,
-		Manifests: r.desired.Files, State: r.statePath, Options: r.Options, Basis: basis(r.desired, r.prior),
+		Manifests: r.desired.Files, State: r.statePath, Options: options, Basis: basis(r.desired, r.prior),
 		Refused: r.refusedBefore(ctx, plan),
 	})
 }

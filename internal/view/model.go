@@ -555,7 +555,7 @@ func (s *shownPlan) verdict() (head, text string) {
 		if s.API == resource.Documented.String() {
 			api = resource.Documented.Noun()
 		}
-		requests += " by " + api + ", " + diag.AtRate(sum.Requests, s.perMinute)
+		requests += " by " + api + ", " + diag.AtRate(sum.Requests, cmp.Or(s.Options.PerMinute, s.perMinute))
 	}
 	var changes []count
 	for _, c := range s.changeCounts() {

@@ -66,7 +66,7 @@ type Options struct {
 	Live               bool                    // standard error can hold a progress line that is redrawn
 	Format             string                  // one of [Formats]; "" = text
 	Extent             Extent                  // of a plan or a result as text
-	PerMinute          int                     // requests a minute for the estimate of a plan's duration until [View.Expect]; 0 = 60
+	PerMinute          int                     // requests a minute for the estimate of a plan's duration if the plan has none; 0 = 60
 	Pager              func(text []byte) error // shows a plan or a table that is longer than the terminal; nil = none
 	Now                func() time.Time        // nil = time.Now
 }

@@ -44,16 +44,6 @@ func New(o Options) *View {
 	return v
 }
 
-// fastest is the number of requests a minute that a server without a limit was seen to answer.
-const fastest = 600
-
-// Expect sets the requests a minute for the estimates of a plan's duration, as the answers of the service show them; 0 = they do not.
-func (v *View) Expect(perMinute int) {
-	if perMinute > 0 {
-		v.o.PerMinute = min(perMinute, fastest)
-	}
-}
-
 // target is an output stream: standard output or standard error.
 type target int
 

@@ -44,9 +44,10 @@ type Document struct {
 
 // Options are the user's choices that the plan depends on, so that it can be made again.
 type Options struct {
-	Files     []string `json:"files"`               // manifests and folders, as the user named them
-	Variables []string `json:"variables,omitempty"` // NAME=VALUE
-	State     string   `json:"state,omitempty"`     // file, if the user named it
+	Files     []string `json:"files"`                         // manifests and folders, as the user named them
+	Variables []string `json:"variables,omitempty"`           // NAME=VALUE
+	State     string   `json:"state,omitempty"`               // file, if the user named it
+	PerMinute int      `json:"requests_per_minute,omitempty"` // that the service takes, for the estimate of the duration; 0 = its answers do not show it
 	API       string   `json:"api,omitempty"`
 
 	planner.Settings

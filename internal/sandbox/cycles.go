@@ -198,6 +198,12 @@ func archive(k *kind, away bool) handler {
 
 func listArchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		return pageOf(c, k.renderWhere(c, t, func(r row) bool { return r["archived_at"] != nil }))
+		found := k.renderWhere(c, t, func(r row) bool { return r["archived_at"] != nil })
+		for _, r := range found {
+			if c.community() && k == c.kinds.cycle && c.fields() == nil {
+				r["total_estimates"], r["started_estimates"], r["completed_estimates"] = nil, nil, nil
+			}
+		}
+		return pageOf(c, found)
 	}
 }

@@ -96,8 +96,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
 }
 
-// dropUnlisted returns the IDs that the service adds to a cycle or relates. Since 1.4 it silently leaves out IDs of items
-// that no list shows or that fits refuses. It still moves any item that is in another cycle.
+// dropUnlisted leaves out the IDs of items that no list shows or that fits refuses, as the service silently does since 1.4.
 func (c *call) dropUnlisted(t *tx, ids []string, fits func(item row) bool) []string {
 	if !c.since14() {
 		return ids

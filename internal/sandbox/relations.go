@@ -152,7 +152,7 @@ func addRelations(c *call, t *tx) reply {
 	self := c.vars["item"]
 	ids = c.dropUnlisted(t, ids, func(row) bool { return true })
 	for _, id := range append([]string{self}, ids...) {
-		if !c.everExisted(t, id) {
+		if len(ids) > 0 && !c.everExisted(t, id) {
 			return badPayload()
 		}
 	}

@@ -90,6 +90,15 @@ func TestADeletedItemThatIsPutIntoACycleCountsInIt(t *testing.T) {
 	}
 }
 
+func TestARelationOfNothingToNothingIsNoErrorSince14(t *testing.T) {
+	t.Parallel()
+	for version, status := range map[string]int{"1.3": http.StatusBadRequest, "1.4": http.StatusCreated} {
+		s := openTest(t, Options{Edition: Community, Version: version})
+		path := "projects/" + projectWeb + "/work-items/" + unknownID + "/relations/"
+		want(t, ask(t, s, "POST", path, `{"relation_type": "relates_to", "issues": ["`+unknownID+`"]}`), status)
+	}
+}
+
 func TestTheCommunityEditionTellsItsVersion(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{"": "1.4.1", "1.3": "1.3.1", "1.4.1": "1.4.1"} {

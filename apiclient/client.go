@@ -229,7 +229,7 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	case strings.Contains(u.Path, "/../") || strings.HasSuffix(u.Path, "/.."):
 		return nil, fmt.Errorf("base URL %q must not contain \"..\"", text)
 	case u.Scheme == "http" && !insecure && !baseurl.Loopback(u.Hostname()):
-		return nil, fmt.Errorf("base URL %q would send the credential unencrypted to another machine; use https, or give --insecure-http", text)
+		return nil, fmt.Errorf("base URL %q would send the credential unencrypted; use https, or give --insecure-http", text)
 	}
 	return baseurl.Normalize(u), nil
 }

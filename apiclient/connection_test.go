@@ -82,7 +82,7 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 			x509.CertificateInvalidError{Cert: cert, Reason: x509.IncompatibleUsage},
 			"the certificate is not valid: certificate specifies an incompatible key usage", "replace the service's certificate",
 		},
-		"plain http":        {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "the port speaks plain http, not https", "begin the base URL with http:// (for another machine also give --insecure-http), or use the port that speaks https"},
+		"plain http":        {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "the port speaks plain http, not https", "begin the base URL with http:// (and give --insecure-http for another machine), or use the port of https"},
 		"no TLS in time":    {late{}, "no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout"},
 		"no common cipher":  {errors.New("remote error: tls: handshake failure"), "the TLS handshake failed: handshake failure", "check the service's TLS settings and any proxy before it"},
 		"closed":            {io.EOF, early, "check the service and any proxy before it"},

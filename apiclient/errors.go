@@ -277,7 +277,7 @@ func (e *Error) Error() string {
 func (e *Error) hint() string {
 	switch {
 	case e.Status == http.StatusUnauthorized && e.bearer:
-		return "the access token was not accepted; some editions take only an API key (PLANE_API_KEY or --api-key-file)"
+		return "the service refuses the access token; some editions take only an API key (PLANE_API_KEY)"
 	case e.Status == http.StatusUnauthorized:
 		return "give an API key in PLANE_API_KEY or with --api-key-file, or an access token in PLANE_ACCESS_TOKEN"
 	case e.Credential():
@@ -287,7 +287,7 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusPaymentRequired:
 		return "the workspace's plan lacks this feature, or it is switched off"
 	case e.managedElsewhere():
-		return "this workspace manages them on its other level, which this operation does not reach; planform doctor says which"
+		return "this workspace manages them on its other level (workspace or project); planform doctor says which"
 	case e.Unsupported():
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.problem && e.NotFound():

@@ -50,7 +50,7 @@ func (se *StoreError) Unwrap() error { return se.Err }
 
 // Hint returns the next step.
 func (se *StoreError) Hint() string {
-	return "nothing was attached; the service names this store in its answers: check the settings of its file storage"
+	return "nothing was attached; check the file storage in the settings of the service, which names this store"
 }
 
 // Refusal returns the store's reason, which other files may share.

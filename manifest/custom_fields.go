@@ -143,7 +143,7 @@ func (rs *resolver) fieldDefiner(
 		return is.Refs[0].Target, "the type " + quote(is.Refs[0].Text), true
 	case rs.complete:
 		report("unknown-type", name+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list",
-			"add the type to the project's work_item_types with its properties; those that exist are adopted by name")
+			"add the type with its properties to the project's work_item_types; planform adopts existing ones by name")
 	}
 	return nil, "", false
 }

@@ -129,7 +129,7 @@ func (x *expander) readVariable(name string, key, n *node) (v fileNode, ok bool)
 		return fileNode{n, x.source.name}, true
 	case env.Kind != scalarNode || !environment.MatchString(env.Value):
 		x.report(env, nil, "env-refused", "manifests read environment variables only if their names begin with PLANFORM_, not "+describe(env),
-			"whoever writes a manifest must not read the secrets of a CI system; rename the variable, or give --var "+name+"=VALUE")
+			"a manifest must not read the secrets of a CI system; rename the variable, or give --var "+name+"=VALUE")
 		return v, false
 	}
 	text := x.given.getenv(env.Value)

@@ -311,8 +311,8 @@ func (ps *properties) notClearable(f *resource.Field, n *node, at *property, nam
 
 const (
 	slugHint     = "take the slug as the workspace's web address shows it: letters, digits, - and _"
-	variableHint = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; or leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
-	bracesHint   = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
+	variableHint = "declare a variable under vars: and write ${{ vars.NAME }}, or give --workspace or PLANE_WORKSPACE_SLUG"
+	bracesHint   = "declare a variable under vars: and write ${{ vars.NAME }}; put a text with braces between quotes"
 )
 
 // badReserved returns the problem with a property that is not a field: key, id, identifier, or a property of the document.

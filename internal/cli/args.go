@@ -225,11 +225,11 @@ func flagsElsewhere() elsewhere {
 		{"quiet silent", "--summary shows counts only, and --log-level error no warnings"},
 		{
 			"token api-key api-token access-token password",
-			"a credential is in no flag, which other users of the machine can read: set PLANE_API_KEY, or give --api-key-file FILE",
+			"set PLANE_API_KEY, or give --api-key-file FILE: other users of the machine can read flags",
 		},
 		{"host server url endpoint plane-addr", "--base-url URL, or PLANE_BASE_URL"},
 		{"dry-run check-only", "apply, undo and pull have --dry-run; planform plan changes nothing"},
-		{"to out output-file output-dir", "--to DIR of init, export and convert writes files, --out FILE of plan and undo saves a plan; > FILE takes any result"},
+		{"to out output-file output-dir", "--to DIR writes files (init, export, convert), --out FILE saves a plan (plan, undo), > FILE any result"},
 		{"last", "last is a word, not a flag: planform undo last, planform history show last"},
 		{"refresh-only", "planform plan shows what people changed, and planform pull takes it into the manifests"},
 		{"destroy", "--prune deletes what planform created and no manifest has any more"},
@@ -258,8 +258,7 @@ func commandsElsewhere() elsewhere {
 	return elsewhere{
 		{
 			"import migrate",
-			"planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes " +
-				"manifests of an existing workspace, planform state import binds an address to an ID",
+			"planform convert reads exports of other trackers, planform export a workspace; planform state import binds an ID",
 		},
 		{"diff", "planform plan shows the difference"},
 		{"destroy delete prune", "planform apply --prune deletes objects that planform created and that are no longer in the manifest"},
@@ -267,12 +266,12 @@ func commandsElsewhere() elsewhere {
 		{"check lint", "planform validate checks manifests"},
 		{
 			"login auth logout configure",
-			"there is no login: set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them",
+			"set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them",
 		},
 		{"sync up deploy run create", "planform apply makes the workspace match the manifests"},
 		{
 			"refresh ping status",
-			"planform plan reads the workspace and shows what differs; planform doctor checks connection and credential",
+			"planform plan shows the differences; planform doctor checks connection and credential",
 		},
 		{"dump backup", "planform export writes an existing workspace as manifests"},
 		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},

@@ -244,7 +244,7 @@ func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File,
 	release := onSignals(func() {
 		close(stop)
 		conn.client.Stop()
-		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
+		out.view.Notef("interrupted: open requests are finished and the state is saved; interrupt again to stop at once")
 	}, cancel)
 	defer release()
 	progress := out.view.Progress(view.Run{

@@ -130,7 +130,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	}
 	if found.Denied {
 		return diag.WithHint(errDenied,
-			"the list above says what is missing: use a credential that may read everything, or choose sections with --only")
+			"use a credential that may read the sections above, or choose other sections with --only")
 	}
 	return nil
 }

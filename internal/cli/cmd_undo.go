@@ -187,5 +187,5 @@ func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) 
 
 // unreadable returns the error of an undo if the records of later runs cannot be read.
 func unreadable(err error) error {
-	return diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
+	return diag.WithHint(err, "an undo needs every record since the run: planform history lists those that can be read")
 }

@@ -306,7 +306,7 @@ func (o connectionOptions) mistaken(hint, name string, others ...string) string 
 // credential returns the credential from --api-key-file, else from the environment. It returns an error if there is none, or if the
 // environment has two.
 func (o connectionOptions) credential() (apiclient.Credential, error) {
-	const how = "set PLANE_API_KEY (an API key) or PLANE_ACCESS_TOKEN (an OAuth token), or name a file with --api-key-file"
+	const how = "set PLANE_API_KEY (API key) or PLANE_ACCESS_TOKEN (OAuth token), or name a file with --api-key-file"
 	key, token := o.getenv("PLANE_API_KEY"), o.getenv("PLANE_ACCESS_TOKEN")
 	if o.apiKeyFile != "" {
 		text, err := readAtMost(o.apiKeyFile, largestSecret)

@@ -116,7 +116,7 @@ func choice(f cli.StringFlag, words ...string) choiceFlag {
 			wrong.text = fmt.Sprintf("--%s %q is neither %s nor %s", f.Name, value, words[0], words[1])
 		}
 		if f.Name == "output" {
-			wrong.hint = "it is the format; > FILE after the command writes to a file, and plan and undo save a plan with --out FILE"
+			wrong.hint = "--output is the format; > FILE writes a file, and --out FILE of plan and undo saves a plan"
 		}
 		return wrong
 	}

@@ -105,8 +105,7 @@ func (sp *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err e
 		if name := f.Names()[0]; c.IsSet(name) {
 			return o, usageError{
 				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, sp.name),
-				hint: "the plan says itself what it was made with; planform show " + sp.name +
-					" shows it. With -f beside it, it has to be of exactly these files and flags",
+				hint: "leave it out: the plan has its own files and flags, which planform show " + sp.name + " shows",
 			}
 		}
 	}

@@ -117,7 +117,7 @@ type VersionError struct {
 }
 
 func (ve *VersionError) Error() string {
-	return fmt.Sprintf("%s has format version %d and this planform reads up to %d; it was left as it is: use the newer planform that wrote it",
+	return fmt.Sprintf("%s has format version %d and this planform reads up to %d; it was left as it is: use a newer planform",
 		ve.Path, ve.Version, ve.Known)
 }
 

@@ -128,8 +128,7 @@ func decode(path string, text []byte) (*content, error) {
 	}
 	return nil, &CorruptError{
 		Path: path, Line: d.line(err), Reason: "this is not a state file of planform: " + reason(err),
-		Advice: "put back an older one (" + path + ".backup, or from version control), or move it away:" +
-			" its objects are then found again by IDs, marks and names, except work items without a mark",
+		Advice: "restore an older one, such as " + path + ".backup; or move it away: objects are then found by IDs, marks and names",
 	}
 }
 

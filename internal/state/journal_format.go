@@ -224,9 +224,7 @@ func badLine(path string, n int, raw []byte) error {
 func damaged(path string, n int, err error) error {
 	return &CorruptError{
 		Path: path, Line: n, Reason: err.Error(),
-		Advice: "nothing is sent while it is uncertain which requests were sent before." +
-			" Put the journal back from a copy; or look on the service for the objects in the lines from here on," +
-			" write the IDs of those that exist into the manifest, and move the journal away",
+		Advice: "restore it; or give objects of its remaining lines their IDs in the manifest, and move the journal away",
 	}
 }
 

@@ -153,8 +153,7 @@ func (l *lease) checkConditionalWrites(ctx context.Context) error {
 		objects = s.Objects
 	}
 	if _, err = objects.Put(one, leaseName, text, ""); err == nil {
-		return errors.New("the store overwrites what is there although it is told not to (If-None-Match): it cannot hold a state that " +
-			"several machines share; use one with conditional writes")
+		return errors.New("the store ignores If-None-Match and overwrites objects: use a store with conditional writes")
 	}
 	return nil // it refused, or did not answer; later writes are conditional as well
 }

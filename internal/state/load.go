@@ -25,8 +25,7 @@ type loaded struct {
 func load(p paths, opts Options) (*loaded, error) {
 	journalText, _, err := readLimited(p.journal)
 	if err != nil {
-		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it records every request that "+
-			"was sent", p.journal, cause(err))
+		return nil, fmt.Errorf("the journal %s cannot be read: %w; restore it or make it readable: it records all requests that were sent", p.journal, cause(err))
 	}
 	j, err := parseJournal(p.journal, journalText)
 	if err != nil {

@@ -121,9 +121,7 @@ func lockFailure(p paths, err error) error {
 		return fmt.Errorf("the state %s cannot be locked: %s is in the way: %w; remove it, or choose another place with --state", p.state,
 			p.lock, err)
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the state %s cannot be locked: %w; its folder must be writable and its disk must know locks: choose another place "+
-			"with --state",
-			p.state, err)
+		return fmt.Errorf("the state %s cannot be locked: %w; choose a writable folder on a disk with locks: --state", p.state, err)
 	}
 	if _, statErr := os.Stat(p.lock); statErr != nil {
 		return fmt.Errorf("the folder %s is not writable: %w; make it writable, or choose another place with --state",

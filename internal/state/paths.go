@@ -165,7 +165,7 @@ func siblingPaths(path string) paths {
 }
 
 func unreadable(path string, err error) error {
-	return fmt.Errorf("the state file %s cannot be read: %w; put the right one there or make it readable, or name another one with --state",
+	return fmt.Errorf("the state file %s cannot be read: %w; restore it or make it readable, or name another file with --state",
 		path, cause(err))
 }
 

@@ -170,8 +170,7 @@ func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
 		}
 	}
 	if before.Clean && before.ID != "" && before.State != version {
-		return errors.New("the store shows another state than the last run left: run again in a moment; " +
-			"if somebody put one there by hand, planform state unlock accepts it")
+		return errors.New("the store does not show the state of the last run: run again; planform state unlock accepts another state")
 	}
 	sh.version = version
 	return sh.writeCopy(text, series)
@@ -268,8 +267,7 @@ func (sh *shared) writeCopy(text []byte, series map[string]map[int][]byte) error
 			continue
 		}
 		if journal != nil {
-			return fmt.Errorf("the store has two journals that are not in the state: %s is one; look on the service for the objects that they "+
-				"name, and move one away", partName(id, 1))
+			return fmt.Errorf("the store has two journals that are not in the state, such as %s: check their objects, and move one away", partName(id, 1))
 		}
 		journal = lines
 	}

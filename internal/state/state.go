@@ -216,9 +216,7 @@ func (f *File) unwritable(err error) error {
 	if f.opts.shared != nil {
 		return fmt.Errorf("the state %s cannot be written: %w; nothing was sent", f.paths.state, err)
 	}
-	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place "+
-		"with --state",
-		f.paths.state, err)
+	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another --state", f.paths.state, err)
 }
 
 // Path returns the path of the state file with symbolic links resolved, or the address of a shared state.

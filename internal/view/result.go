@@ -394,7 +394,7 @@ func (p *printer) next(r *executor.Result, t statusCounts) {
 	var text string
 	switch {
 	case t.Unknown > 0:
-		text = "run the same command again: it first checks whether the requests without an answer took effect, then continues"
+		text = "run the same command again: it checks the requests without an answer first, then continues"
 	case r.Interrupted:
 		text = "interrupted; completed steps are recorded: run the same command again to continue"
 	case t.Failed > 0 || t.Blocked > 0 || r.Stopped != nil:

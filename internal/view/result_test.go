@@ -91,7 +91,7 @@ func TestTheStepsOfOneRequestWithAnUnknownOutcomeAreToldTogether(t *testing.T) {
     create work_item/web/2
     create work_item/web/3
     … 46 more steps; --full names them
-next: run the same command again: it first checks whether the requests without an answer took effect, then continues
+next: run the same command again: it checks the requests without an answer first, then continues
 `
 	if got := s.err.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -48,7 +48,7 @@ func Explain(scheme string, err error) (reason, advice string, connected bool) {
 		return "connection refused: nothing listens there", "start the service, or check host and port of the base URL", false
 	case record, errors.Is(err, http.ErrSchemeMismatch):
 		return "the port speaks plain http, not https",
-			"begin the base URL with http:// (for another machine also give --insecure-http), or use the port that speaks https", false
+			"begin the base URL with http:// (and give --insecure-http for another machine), or use the port of https", false
 	case timeout != nil && timeout.Timeout():
 		return "no connection in time", MoreTime, false
 	case op != nil && op.Op == "dial":

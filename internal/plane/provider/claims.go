@@ -95,7 +95,7 @@ func (s *Service) resolveDispute(ctx context.Context, step *planner.Step, out ex
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,
-		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong +
+		Hint: "a cache or a proxy before the service may mix up answers: look at the object " + wrong +
 			" holds, and plan again",
 	})
 	return out

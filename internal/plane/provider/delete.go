@@ -54,7 +54,7 @@ func explainRefusedDelete(step *planner.Step, err error) error {
 	for _, c := range step.Deletion.Loss.Contents {
 		if c.Where == planner.Unlisted {
 			return diag.WithHint(err, diag.Count(c.Count, c.Noun)+
-				" beside it that no list shows, archived or a draft, may use it: restore it in Plane, and let it use another "+step.Kind.Noun())
+				" may use it that no list shows (archived or a draft): restore it in Plane and give it another "+step.Kind.Noun())
 		}
 	}
 	return err

@@ -294,9 +294,9 @@ func (mb *memberBatch) explainRefusal() error {
 	for i, m := range mb.refused {
 		names[i] = m.name() + " (" + m.Position.String() + ")"
 	}
-	hint := "check whether it still exists on the service"
+	hint := "check that it still exists on the service"
 	if c := mb.row.step.Kind.Membership.Container; mb.row.step.Kind.Membership.Exclusive {
-		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service cannot undo: remove it from all but one there"
+		hint += ", and is in one " + resource.MustLookup(c).Noun() + " only"
 	}
 	return diag.WithHint(fmt.Errorf("%w, because of %s", mb.refusal, strings.Join(names, ", ")), hint)
 }

@@ -378,7 +378,7 @@ func TestAChangeByOthersSinceTheLastApplyKeepsAnObject(t *testing.T) {
 				t.Error(failed)
 			}
 			for _, r := range a.Steps {
-				if hint := diag.HintOf(r.Err); r.Err != nil && !strings.Contains(hint, "1 work item beside it that no list shows, archived or a draft, may use it") {
+				if hint := diag.HintOf(r.Err); r.Err != nil && !strings.Contains(hint, "1 work item may use it that no list shows (archived or a draft)") {
 					t.Error(hint)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 // compared with the request, and a failure with the objects that the service shows afterwards.
 
 // silentDropHint names the references that the service drops without an error.
-const silentDropHint = "the service silently drops archived, deleted and other projects' objects, and people who are guests or not members of the project"
+const silentDropHint = "the service drops archived, deleted or other projects' objects, guests and non-members without an error"
 
 // verify adds warnings about fields that the answer shows with other values than were sent.
 func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string) {
@@ -150,8 +150,8 @@ func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 	}
 	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) ||
 		s.isFoundByNumberOnly(step) {
-		return diag.WithHint(err, "the service gives this answer to failures of many kinds; "+string(step.Address)+
-			" was not created: check whether its parent and everything it refers to still exist")
+		return diag.WithHint(err, "the service hides the cause; "+string(step.Address)+
+			" was not created: check that its parent and the objects that it names exist")
 	}
 	unknown := *e
 	unknown.Effect = apiclient.UnknownEffect

@@ -59,9 +59,9 @@ func waitText(e *apiclient.Error) string {
 func baseURLHint(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
-		return "planform expects the API at " + strings.TrimRight(base, "/") +
-			"/api/v1: check the host, and if Plane is below a path there, add it to the base URL"
+		return "planform looks for the API at " + strings.TrimRight(base, "/") +
+			"/api/v1: check the host, and add the path of Plane to the base URL"
 	}
-	return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: leave " + strings.TrimRight(u.Path, "/") +
+	return "planform looks for the API at " + strings.TrimRight(base, "/") + "/api/v1: leave " + strings.TrimRight(u.Path, "/") +
 		" out of the base URL, unless Plane is below that path"
 }

@@ -132,7 +132,7 @@ func unsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupporte
 // checkSampleProject reports a project that is listed although its own lists cannot be read. Their answers
 // then say nothing about the edition.
 func (ex *examination) checkSampleProject() {
-	const hint = "look at the project on the service, or ask an admin of the service: planform cannot manage its contents"
+	const hint = "planform cannot manage its contents: look at the project on the service, or ask an admin"
 	f, param := ex.lists["project"], resource.MustLookup("project").Param
 	if f.err != nil || f.row == nil {
 		return

@@ -57,7 +57,7 @@ func (t *taker) addNotTaken(v *Value, why string) {
 	case len(v.origins) > 0:
 		hint = "change it there, or leave the field to people with ignore_changes"
 	case t.objectsAt[v.Object.Position] > 1:
-		hint = "a template makes this object; change its list or table, or leave the field to people with ignore_changes"
+		hint = "a template makes this object: change its list or table, or add the field to ignore_changes"
 	}
 	found := diag.Diagnostic{
 		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),

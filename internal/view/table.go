@@ -54,7 +54,7 @@ func (v *View) Definitions(columns []string, rows [][]string, above ...string) e
 		for _, row := range rows {
 			name, last := Safe(row[0]), len(row)-1
 			p.line(p.bold.paint(name), Safe(columnGap+strings.Join(row[1:last], columnGap)))
-			p.line(blanks(len(name)-len(strings.TrimLeft(name, " "))+4), Safe(row[last]))
+			p.line(spaces(len(name)-len(strings.TrimLeft(name, " "))+4), Safe(row[last]))
 		}
 	})
 	return err
@@ -122,7 +122,7 @@ func (p *printer) row(cells []string, widths []int, s style) {
 			cell = truncate(cell, columns)
 		}
 		b.WriteString(cell)
-		b.WriteString(blanks(columns - width(cell)))
+		b.WriteString(spaces(columns - width(cell)))
 		b.WriteString(columnGap)
 	}
 	p.print(s.paint(strings.TrimRight(b.String(), " ")), "\n")

@@ -229,10 +229,8 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 			did = append(did, diag.Count(commented[id], "comment"))
 		}
 		comment := strings.TrimSuffix("# "+diag.Truncate(c.name(id), 100)+" - "+strings.Join(did, ", "), " - ")
-		for _, other := range same[c.name(id)] {
-			if other != id {
-				comment += "; " + other + " has the same name"
-			}
+		if others := slices.DeleteFunc(slices.Clone(same[c.name(id)]), func(other string) bool { return other == id }); len(others) > 0 {
+			comment += "; " + strings.Join(others, ", ") + " has the same name"
 		}
 		switch p := c.people[id]; {
 		case p != nil && p.Left:

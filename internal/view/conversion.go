@@ -68,7 +68,10 @@ func sinceLine(s *convert.Since) string {
 }
 
 // conversionText is a report in Markdown that grows.
-type conversionText struct{ strings.Builder }
+type conversionText struct{ text strings.Builder }
+
+// add adds a text.
+func (ct *conversionText) add(text string) { ct.text.WriteString(text) }
 
 // cell returns a text for a cell or a line.
 func (*conversionText) cell(text string) string {
@@ -76,7 +79,7 @@ func (*conversionText) cell(text string) string {
 }
 
 // heading begins a section.
-func (ct *conversionText) heading(text string) { ct.WriteString("\n## " + text + "\n\n") }
+func (ct *conversionText) heading(text string) { ct.add("\n## " + text + "\n\n") }
 
 // table writes a table. A column whose name ends with a colon has numbers.
 func (ct *conversionText) table(columns []string, rows [][]any) {
@@ -85,12 +88,12 @@ func (ct *conversionText) table(columns []string, rows [][]any) {
 		name, number := strings.CutSuffix(name, ":")
 		columns[i], line = name, line+map[bool]string{true: " ---: |", false: " --- |"}[number]
 	}
-	ct.WriteString("| " + strings.Join(columns, " | ") + " |\n" + line + "\n")
+	ct.add("| " + strings.Join(columns, " | ") + " |\n" + line + "\n")
 	for _, row := range rows {
 		for _, cell := range row {
-			ct.WriteString("| " + ct.cell(fmt.Sprint(cell)) + " ")
+			ct.add("| " + ct.cell(fmt.Sprint(cell)) + " ")
 		}
-		ct.WriteString("|\n")
+		ct.add("|\n")
 	}
 }
 
@@ -107,8 +110,8 @@ func firstItems(items []string) string {
 // ConversionReport returns the report of a conversion in Markdown.
 func ConversionReport(r *convert.Report) []byte {
 	t := &conversionText{}
-	t.WriteString("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + conversionHeadline(r) + ".\n\n")
-	fmt.Fprintf(t, "Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy, t.cell(strings.Join(r.Source.Files, ", ")))
+	t.add("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + conversionHeadline(r) + ".\n\n")
+	t.add(fmt.Sprintf("Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy, t.cell(strings.Join(r.Source.Files, ", "))))
 	t.heading("Questions")
 	var rows [][]any
 	for _, q := range r.Questions {
@@ -119,9 +122,9 @@ func ConversionReport(r *convert.Report) []byte {
 		rows = append(rows, []any{q.Section + ": " + name, q.Items, q.Position})
 	}
 	if rows == nil {
-		t.WriteString("None is open.\n")
+		t.add("None is open.\n")
 	} else {
-		t.WriteString("Answer them in " + t.cell(r.Mapping) + ", then run planform convert again.\n\n")
+		t.add("Answer them in " + t.cell(r.Mapping) + ", then run planform convert again.\n\n")
 		t.table([]string{"question", "items:", "where"}, rows)
 	}
 	t.heading("Losses")
@@ -130,9 +133,9 @@ func ConversionReport(r *convert.Report) []byte {
 		rows = append(rows, []any{l.Kind, l.Count, map[bool]string{true: "yes", false: "no"}[l.Agreed], l.Text, firstItems(l.Items)})
 	}
 	if rows == nil {
-		t.WriteString("None.\n")
+		t.add("None.\n")
 	} else {
-		t.WriteString("Write those that you accept under allow: in the mapping.\n\n")
+		t.add("Write those that you accept under allow: in the mapping.\n\n")
 		t.table([]string{"kind", "count:", "accepted", "what", "items"}, rows)
 	}
 	t.numbers(r)
@@ -149,9 +152,9 @@ func ConversionReport(r *convert.Report) []byte {
 		if len(n.Items) > 0 {
 			text += ": " + t.cell(firstItems(n.Items))
 		}
-		t.WriteString(text + "\n")
+		t.add(text + "\n")
 	}
-	return []byte(t.String())
+	return []byte(t.text.String())
 }
 
 // numbers writes the counts of the export beside those of the manifests.
@@ -170,7 +173,7 @@ func (ct *conversionText) numbers(r *convert.Report) {
 	for _, s := range r.States {
 		rows = append(rows, []any{cmp.Or(s.Name, "(none)"), s.Category, r.Counts.States[s.Name], r.Carried.States[s.Name]})
 	}
-	ct.WriteString("\n")
+	ct.add("\n")
 	ct.table([]string{"state", "becomes", "items:", "carried over:"}, rows)
 }
 
@@ -178,8 +181,8 @@ func (ct *conversionText) numbers(r *convert.Report) {
 func (ct *conversionText) values(v *convert.Values) {
 	const most = 30
 	ct.heading("Values")
-	fmt.Fprintf(ct, "The export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
-		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost)
+	ct.add(fmt.Sprintf("The export holds %s: %d are in fields of items, %d in texts, %d left out by decision or of use to "+
+		"the tracker only, %d lost. report.json has all fields.\n", diag.Count(v.Read, "value"), v.Carried, v.AsText, v.Decided, v.Lost))
 	short := slices.DeleteFunc(slices.Clone(v.Fields), func(f convert.ValueCount) bool { return f.Lost == 0 })
 	slices.SortStableFunc(short, func(a, b convert.ValueCount) int { return cmp.Compare(b.Lost, a.Lost) })
 	var rows [][]any
@@ -187,7 +190,7 @@ func (ct *conversionText) values(v *convert.Values) {
 		rows = append(rows, []any{f.Name, f.Read, f.Lost, f.Example})
 	}
 	if rows != nil {
-		ct.WriteString("\n")
+		ct.add("\n")
 		ct.table([]string{"field of the export", "values:", "lost:", "example"}, rows)
 	}
 }
@@ -199,10 +202,10 @@ func (ct *conversionText) renumbered(list []convert.Numbers) {
 	if !slices.ContainsFunc(list, func(n convert.Numbers) bool {
 		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
 	}) {
-		ct.WriteString("In projects that are empty, all items keep the numbers that they have.\n")
+		ct.add("In projects that are empty, all items keep the numbers that they have.\n")
 		return
 	}
-	ct.WriteString("In projects that are empty, items get these numbers:\n\n")
+	ct.add("In projects that are empty, items get these numbers:\n\n")
 	var rows [][]any
 	for _, n := range list[:min(len(list), most)] {
 		becomes := fmt.Sprintf("%s-%d", n.Project, n.New)
@@ -212,7 +215,7 @@ func (ct *conversionText) renumbered(list []convert.Numbers) {
 		rows = append(rows, []any{n.From, n.To, becomes})
 	}
 	if ct.table([]string{"from", "to", "becomes"}, rows); len(list) > most {
-		fmt.Fprintf(ct, "\n%d more are in report.json.\n", len(list)-most)
+		ct.add(fmt.Sprintf("\n%d more are in report.json.\n", len(list)-most))
 	}
 }
 
@@ -225,7 +228,7 @@ func keyNumber(key string) int {
 // since writes the differences from the last export.
 func (ct *conversionText) since(s *convert.Since) {
 	ct.heading("Since the last export")
-	ct.WriteString(sinceLine(s) + ".\n")
+	ct.add(sinceLine(s) + ".\n")
 	var changed, moved []string
 	for _, c := range s.Changed {
 		changed = append(changed, c.Item+" ("+strings.Join(c.Fields, ", ")+")")
@@ -247,7 +250,7 @@ func (ct *conversionText) since(s *convert.Since) {
 		{"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone},
 	} {
 		if len(list.items) > 0 {
-			ct.WriteString("\n" + list.what + ": " + ct.cell(firstItems(list.items)) + ".\n")
+			ct.add("\n" + list.what + ": " + ct.cell(firstItems(list.items)) + ".\n")
 		}
 	}
 }

@@ -218,7 +218,7 @@ func (b *block) run(t *testing.T, page, dir string) {
 		if out, code := shell(t, dir, "set -e\n"+open+talks.ReplaceAllString(b.text, "${0}--sandbox ")); code != 0 {
 			t.Errorf("%s: exit code %d\n%s", at, code, out)
 		}
-	case "text", "diff":
+	case "text", "diff", "json":
 	default:
 		t.Errorf("%s: nobody knows how to check ```%s", at, b.language)
 	}

@@ -59,7 +59,7 @@ func arrange(app *cli.App, args []string) commandLine {
 			line.arguments, n = append(line.arguments, rest[1:]...), len(rest)
 		case len(word) < 2 || word[0] != '-':
 			line.arguments = append(line.arguments, word)
-		case helpFlag(word):
+		case isHelpFlag(word):
 			line.help = true
 		default:
 			if line.err == nil {
@@ -95,7 +95,7 @@ func separate(known []cli.Flag, words []string) []string {
 	var flags []string
 	for i := range len(letters) {
 		name := letters[i : i+1]
-		if flagOf(known, name) == nil && !helpFlag("-"+name) || takesValue(known, name) && i < len(letters)-1 {
+		if flagOf(known, name) == nil && !isHelpFlag("-"+name) || takesValue(known, name) && i < len(letters)-1 {
 			return words
 		}
 		flags = append(flags, "-"+name)
@@ -119,7 +119,7 @@ func checkFlag(known []cli.Flag, words []string, command string) error {
 	hint := word + " " + placeholder(f)
 	if len(words) > 1 {
 		next, _, _ := strings.Cut(strings.TrimLeft(words[1], "-"), "=")
-		if words[1] != "--" && !helpFlag(words[1]) && (len(words[1]) < 2 || words[1][0] != '-' || flagOf(known, next) == nil) {
+		if words[1] != "--" && !isHelpFlag(words[1]) && (len(words[1]) < 2 || words[1][0] != '-' || flagOf(known, next) == nil) {
 			return nil
 		}
 		text += ", and " + words[1] + " is a flag"
@@ -203,11 +203,11 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
-// elsewhere lists words of other programs, with the equivalent in planform.
-type elsewhere []struct{ words, here string }
+// otherPrograms lists words of other programs, with the equivalent in planform.
+type otherPrograms []struct{ words, here string }
 
 // of returns the equivalent of a word, or "" if the list lacks the word.
-func (el elsewhere) of(word string) string {
+func (el otherPrograms) of(word string) string {
 	i := slices.IndexFunc(el, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
 	if i < 0 {
 		return ""
@@ -215,8 +215,8 @@ func (el elsewhere) of(word string) string {
 	return el[i].here
 }
 
-func flagsElsewhere() elsewhere {
-	return elsewhere{
+func flagsElsewhere() otherPrograms {
+	return otherPrograms{
 		{
 			"yes y auto-approve assume-yes no-confirm non-interactive force approve",
 			"only apply and undo ask, and only on a terminal: their --yes goes ahead without a question",
@@ -241,8 +241,8 @@ func flagsElsewhere() elsewhere {
 }
 
 // kindsElsewhere returns the words of other trackers, with the kinds of planform.
-func kindsElsewhere() elsewhere {
-	return elsewhere{
+func kindsElsewhere() otherPrograms {
+	return otherPrograms{
 		{"issues tasks tickets stories items", "work-items"},
 		{"issue task ticket", "work-item"},
 		{"sprints iterations", "cycles"},
@@ -254,8 +254,8 @@ func kindsElsewhere() elsewhere {
 	}
 }
 
-func commandsElsewhere() elsewhere {
-	return elsewhere{
+func commandsElsewhere() otherPrograms {
+	return otherPrograms{
 		{
 			"import migrate",
 			"planform convert reads exports of other trackers, planform export a workspace; planform state import binds an ID",

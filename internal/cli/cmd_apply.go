@@ -271,16 +271,16 @@ func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File,
 func runError(plan *planner.Plan, r executor.Result, o applyOptions) error {
 	switch {
 	case r.Stopped != nil:
-		return reported{r.Stopped}
+		return reportedError{r.Stopped}
 	case r.Interrupted:
-		return reported{errInterrupted}
+		return reportedError{errInterrupted}
 	}
 	for _, s := range r.Steps {
 		if s.Step.Action != planner.NotPossible && s.Status != executor.Done || len(s.Missing) > 0 || s.Outcome.LeftOut > 0 {
 			return errSteps
 		}
 	}
-	if o.impossible(plan) {
+	if o.isImpossible(plan) {
 		return errSteps
 	}
 	if o.detailed && !plan.Empty() {

@@ -212,7 +212,7 @@ func flagOf(flags []cli.Flag, name string) cli.Flag {
 func flagLines(flags []cli.Flag) []string {
 	lines := []string{described("--help", "show the help")}
 	for _, f := range flags {
-		if d, ok := f.(cli.DocGenerationFlag); ok && !hidden(f) {
+		if d, ok := f.(cli.DocGenerationFlag); ok && !isHidden(f) {
 			lines = append(lines, described("--"+f.Names()[0], strings.ReplaceAll(d.GetUsage(), "`", "")))
 		}
 	}

@@ -93,7 +93,7 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 		return err
 	}
 	if n := report.Summary.Problems; n > 0 {
-		return problemsFound{problems: n, denied: report.Denied()}
+		return problemsError{problems: n, denied: report.Denied()}
 	}
 	return nil
 }

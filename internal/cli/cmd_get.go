@@ -120,7 +120,7 @@ func getKindCommand(p Process, op read) *cli.Command {
 		}
 		flags = append(flags, &cli.StringFlag{Name: flagName(param), Usage: "`ID` of the " + strings.ReplaceAll(flagName(param), "-", " ") +
 			identifierHint(param)})
-		if derivable(op.Operation, param) {
+		if isDerivable(op.Operation, param) {
 			usage = append(usage, "[--"+flagName(param)+" ID]")
 		} else {
 			usage = append(usage, "--"+flagName(param)+" ID")
@@ -178,8 +178,8 @@ func identifierHint(param string) string {
 	}
 }
 
-// derivable reports whether the value of a parameter can follow from another one: the project from its work item.
-func derivable(op *resource.Operation, param string) bool {
+// isDerivable reports whether the value of a parameter can follow from another one: the project from its work item.
+func isDerivable(op *resource.Operation, param string) bool {
 	return param == "project_id" && slices.Contains(userParams(op), "work_item_id")
 }
 
@@ -206,7 +206,7 @@ func (gt getOptions) arguments(c *cli.Context, positional string) error {
 			gt.params[param] = c.String(flagName(param))
 		}
 		switch value := gt.params[param]; {
-		case value == "" && !derivable(gt.operation, param):
+		case value == "" && !isDerivable(gt.operation, param):
 			hint := c.Command.UsageText
 			if param == "project_id" {
 				hint = "--project WEB, for example; planform get projects lists them"

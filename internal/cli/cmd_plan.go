@@ -212,7 +212,7 @@ func (po planOptions) pending(plan *planner.Plan) error {
 	switch {
 	case !po.detailed:
 		return nil
-	case po.impossible(plan):
+	case po.isImpossible(plan):
 		return errSteps
 	case !plan.Empty():
 		return errPending
@@ -220,8 +220,8 @@ func (po planOptions) pending(plan *planner.Plan) error {
 	return nil
 }
 
-// impossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
-func (po planOptions) impossible(plan *planner.Plan) bool {
+// isImpossible reports whether a step of the plan is not possible. With --allow-unsupported, steps that only this edition lacks do not count.
+func (po planOptions) isImpossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
 		return s.Action == planner.NotPossible && (!s.LacksFeature() || !po.allowUnsupported)
 	})

@@ -214,7 +214,7 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		config.Credential = apiclient.APIKey(sandbox.Key)
 	} else if err := o.configure(&config); err != nil {
 		return nil, err
-	} else if o.apiKeyFile != "" && accessibleToOthers(o.apiKeyFile) {
+	} else if o.apiKeyFile != "" && isAccessibleToOthers(o.apiKeyFile) {
 		out.view.Notef("other users of this machine can read or change %s: chmod 600 keeps the key from them", o.apiKeyFile)
 	}
 	client, err := apiclient.New(config)
@@ -329,8 +329,8 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	}
 }
 
-// accessibleToOthers reports whether all users can read a file, or other users than the owner can change it.
-func accessibleToOthers(name string) bool {
+// isAccessibleToOthers reports whether all users can read a file, or other users than the owner can change it.
+func isAccessibleToOthers(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode()&0o026 != 0
 }

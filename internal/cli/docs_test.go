@@ -140,7 +140,7 @@ func TestEveryHelpShowsAtMostTenUsualFlagsFirst(t *testing.T) {
 		for _, cmd := range commands {
 			var usual []string
 			for _, f := range cmd.Flags {
-				if groupOf(f).flags == nil && !hidden(f) {
+				if groupOf(f).flags == nil && !isHidden(f) {
 					usual = append(usual, f.Names()[0])
 				}
 			}
@@ -226,7 +226,7 @@ func flagRows(flags []cli.Flag) []string {
 	var rows []string
 	for _, f := range flags {
 		d, ok := f.(cli.DocGenerationFlag)
-		if !ok || hidden(f) {
+		if !ok || isHidden(f) {
 			continue
 		}
 		var names []string

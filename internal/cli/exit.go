@@ -54,22 +54,22 @@ type failure struct {
 
 func (fl failure) Unwrap() []error { return []error{fl.error, fl.kind} }
 
-// problemsFound is the error of a doctor report with problems.
-type problemsFound struct {
+// problemsError is the error of a doctor report with problems.
+type problemsError struct {
 	problems int
 	denied   bool // a problem is about the credential or a permission
 }
 
-func (e problemsFound) Error() string {
+func (e problemsError) Error() string {
 	return diag.Count(e.problems, "problem") + " found, see above"
 }
 
-func (e problemsFound) Is(target error) bool { return e.denied && target == errCredentials }
+func (e problemsError) Is(target error) bool { return e.denied && target == errCredentials }
 
-// reported is an error that the user has already seen.
-type reported struct{ error }
+// reportedError is an error that the user has already seen.
+type reportedError struct{ error }
 
-func (rp reported) Unwrap() error { return rp.error }
+func (rp reportedError) Unwrap() error { return rp.error }
 
 var (
 	// errCredentials: the credential is missing or not usable.
@@ -88,7 +88,7 @@ var (
 	errNoLists = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: the export is incomplete because the credential lacks a permission.
 	errDenied = errors.New("the export is incomplete: the credential may not read everything")
-	// errInterrupted: a signal ended the run. Without [reported] around it, nothing was changed.
+	// errInterrupted: a signal ended the run. Without [reportedError] around it, nothing was changed.
 	errInterrupted = errors.New("interrupted")
 	// errReported: the user has already seen the errors.
 	errReported = errors.New("there are errors")
@@ -101,7 +101,7 @@ func finish(p Process, json bool, err error) int {
 	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errReported):
 		return code
 	}
-	if _, ok := errors.AsType[reported](err); ok {
+	if _, ok := errors.AsType[reportedError](err); ok {
 		return code
 	}
 	format := "text"

@@ -13,8 +13,8 @@ const helpWidth = 80
 // site is the address of the documentation.
 const site = "https://planform.github.io/planform/"
 
-// helpFlag reports whether a word is the help flag, which every command has. The flag is found before the library parses the command line.
-func helpFlag(word string) bool { return word == "--help" || word == "-h" || word == "-help" }
+// isHelpFlag reports whether a word is the help flag, which every command has. The flag is found before the library parses the command line.
+func isHelpFlag(word string) bool { return word == "--help" || word == "-h" || word == "-help" }
 
 // appHelp returns the help of the program.
 func appHelp(app *cli.App) string {
@@ -41,7 +41,7 @@ func commandHelp(cmd *cli.Command, name string) string {
 	for _, group := range flagGroups() {
 		title := "\n" + group.title + ":\n"
 		for _, f := range cmd.Flags {
-			if groupOf(f).title == group.title && !hidden(f) {
+			if groupOf(f).title == group.title && !isHidden(f) {
 				b.WriteString(title)
 				title = ""
 				entry(&b, flagNames(f), 28, flagText(f))
@@ -79,7 +79,7 @@ func groupOf(f cli.Flag) flagGroup {
 	return groups[max(0, slices.IndexFunc(groups, func(g flagGroup) bool { return slices.Contains(g.flags, f.Names()[0]) }))]
 }
 
-func hidden(f cli.Flag) bool {
+func isHidden(f cli.Flag) bool {
 	v, ok := f.(cli.VisibleFlag)
 	return ok && !v.IsVisible()
 }

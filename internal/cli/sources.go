@@ -85,7 +85,7 @@ func (ss *sourceSet) others(prior planner.Prior) map[string]bool {
 				continue
 			}
 			looked[file] = true
-			if !ss.folders[path.Dir(file)] && !ss.missing(file) || file == standardInput {
+			if !ss.folders[path.Dir(file)] && !ss.isMissing(file) || file == standardInput {
 				others[file] = true
 			}
 		}
@@ -93,7 +93,7 @@ func (ss *sourceSet) others(prior planner.Prior) map[string]bool {
 	return others
 }
 
-func (ss *sourceSet) missing(file string) bool {
+func (ss *sourceSet) isMissing(file string) bool {
 	local := filepath.FromSlash(file)
 	if !filepath.IsAbs(local) {
 		local = filepath.Join(ss.dir, local)

@@ -72,13 +72,13 @@ func (rc records) Put(ctx context.Context, name string, text []byte) error {
 
 // Get implements [history.Store].
 func (rc records) Get(ctx context.Context, name string) ([]byte, error) {
-	text, _, err := state.Retrying(rc.Objects).Get(ctx, recordPrefix+name)
+	text, _, err := state.WithRetries(rc.Objects).Get(ctx, recordPrefix+name)
 	return text, err
 }
 
 // List implements [history.Store].
 func (rc records) List(ctx context.Context) ([]string, error) {
-	names, err := state.Retrying(rc.Objects).List(ctx, recordPrefix)
+	names, err := state.WithRetries(rc.Objects).List(ctx, recordPrefix)
 	for i := range names {
 		names[i] = strings.TrimPrefix(names[i], recordPrefix)
 	}
@@ -87,5 +87,5 @@ func (rc records) List(ctx context.Context) ([]string, error) {
 
 // Remove implements [history.Store].
 func (rc records) Remove(ctx context.Context, name string) error {
-	return state.Retrying(rc.Objects).Remove(ctx, recordPrefix+name)
+	return state.WithRetries(rc.Objects).Remove(ctx, recordPrefix+name)
 }

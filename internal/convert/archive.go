@@ -81,7 +81,7 @@ func (pc *packing) take(name string, mode fs.FileMode, size uint64) (bool, error
 	switch local := strings.TrimSuffix(name, "/"); {
 	case strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(local):
 		return false, pc.bad("it was not made by an export: pack the files again", "the path %q leaves the archive", name)
-	case slices.ContainsFunc(strings.Split(strings.TrimPrefix(name, "./"), "/"), hidden), mode.IsDir(), local != name:
+	case slices.ContainsFunc(strings.Split(strings.TrimPrefix(name, "./"), "/"), isHidden), mode.IsDir(), local != name:
 		return false, nil
 	case mode&fs.ModeSymlink != 0:
 		return false, pc.bad("pack the file itself", "%s is a symbolic link", name)

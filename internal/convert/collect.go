@@ -100,7 +100,7 @@ func (cl *collection) Issue(i *Issue) {
 	}
 	if had := cl.issues[id]; had != nil {
 		to := cl.double
-		if cl.doubles++; cl.different(had, i) {
+		if cl.doubles++; cl.areDifferent(had, i) {
 			cl.clashes = append(cl.clashes, clash{i.Key, had.Position, i.Position})
 			to = cl.unwritten
 		}
@@ -132,9 +132,9 @@ type clash struct {
 	first, second diag.Position
 }
 
-// different reports whether two records of one key are different issues, and not two states of one. Two rows of one file with equal update
+// areDifferent reports whether two records of one key are different issues, and not two states of one. Two rows of one file with equal update
 // times are one issue only if their content is equal.
-func (cl *collection) different(a, b *Issue) bool {
+func (cl *collection) areDifferent(a, b *Issue) bool {
 	if a.Position.File == b.Position.File && a.Updated.Equal(b.Updated) {
 		was, err1 := cl.line(a)
 		is, err2 := line(b)

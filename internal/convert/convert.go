@@ -282,7 +282,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 	composed.compose(issues)
 	r.Carried.People = people(present, func(id string) bool {
 		p, _ := cn.mapping.People.Find(id)
-		return p.Email != "" && !found.outsider(p.Email)
+		return p.Email != "" && !found.isOutsider(p.Email)
 	})
 	r.finish(cn.mapping, found, present, chosen.format.Tracker)
 	if cn.mapping.UnknownPeople == "fail" && r.losses["assignees"] != nil {

@@ -61,7 +61,7 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
 		p, _ := c.mapping.People.Find(id)
 		to := p.Email
-		if to == "" || !p.Assign || c.found.outsider(to) {
+		if to == "" || !p.Assign || c.found.isOutsider(to) {
 			unknown = append(unknown, id)
 			if to = c.deputy(); to == "" {
 				c.report.lose("assignees", i, 1)

@@ -226,11 +226,11 @@ func (in *inputs) folder(dir string) error {
 			return nil
 		case e.IsDir():
 			_, err := root.Stat(path + "/" + runName)
-			if hidden(e.Name()) || err == nil {
+			if isHidden(e.Name()) || err == nil {
 				return fs.SkipDir
 			}
 			return nil
-		case hidden(e.Name()):
+		case isHidden(e.Name()):
 			return nil
 		case e.Type()&fs.ModeSymlink != 0:
 			return diag.WithHint(fmt.Errorf("%s: it is a symbolic link", name),
@@ -247,8 +247,8 @@ func (in *inputs) folder(dir string) error {
 	})
 }
 
-// hidden reports whether a name begins with a dot, or is the folder that macOS adds to archives.
-func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
+// isHidden reports whether a name begins with a dot, or is the folder that macOS adds to archives.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
 
 // start returns the first 8 bytes of a file.
 func (f File) start() ([]byte, error) {

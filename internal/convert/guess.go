@@ -235,7 +235,7 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 		switch p := c.people[id]; {
 		case p != nil && p.Left:
 			f.Add("people", id, "text", comment+"; guessed: left")
-		case p != nil && c.outsider(p.Email):
+		case p != nil && c.isOutsider(p.Email):
 			f.Add("people", id, "text", comment+"; guessed: "+p.Email+" is no member")
 		case p != nil && p.Email != "":
 			f.Add("people", id, p.Email, comment)

@@ -244,25 +244,25 @@ type ValueCount struct {
 	Example string `json:"example"`
 }
 
-// fate is the place where a value ended: a field, a text, nowhere, or left out on purpose.
-type fate int
+// outcome is the place where a value ended: a field, a text, nowhere, or left out on purpose.
+type outcome int
 
 const (
-	lost fate = iota
+	lost outcome = iota
 	carried
 	asText
 	decided
 )
 
-// booked counts the values of a field with one fate, and has an example.
-type booked struct {
+// outcomeCount counts the values of a field with one fate, and has an example.
+type outcomeCount struct {
 	n       int
 	example string
 }
 
 // ledger counts the values of each field by fate.
 type ledger struct {
-	entries map[*Value]*[4]booked
+	entries map[*Value]*[4]outcomeCount
 	told    map[*Issue]map[Role]bool // roles of the losses that the report names of an issue
 }
 
@@ -275,9 +275,9 @@ func (l *ledger) tell(i *Issue, role Role) {
 }
 
 // book counts a value with its fate.
-func (l *ledger) book(h Held, to fate) {
+func (l *ledger) book(h Held, to outcome) {
 	if l.entries[h.Of] == nil {
-		l.entries[h.Of] = &[4]booked{}
+		l.entries[h.Of] = &[4]outcomeCount{}
 	}
 	e := &l.entries[h.Of][to]
 	e.n, e.example = e.n+h.N, cmp.Or(e.example, h.Text)
@@ -301,7 +301,7 @@ func (l *ledger) sums(quiet bool) *Values {
 }
 
 // book counts a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
-func (c *composer) book(i *Issue, h Held, to fate) {
+func (c *composer) book(i *Issue, h Held, to outcome) {
 	l := c.report.ledger
 	l.book(h, to)
 	role, told := h.Of.Role, l.told[i]
@@ -313,17 +313,17 @@ func (c *composer) book(i *Issue, h Held, to fate) {
 	}
 }
 
-// fate looks for a value of an issue in the manifest and the texts that were written for the issue.
-func (c *composer) fate(i *Issue, h Held, item written) fate {
+// outcomeOf looks for a value of an issue in the manifest and the texts that were written for the issue.
+func (c *composer) outcomeOf(i *Issue, h Held, item written) outcome {
 	role := h.Of.Role
-	if role == Technical || role == Secret || c.leftOut(i, h) {
+	if role == Technical || role == Secret || c.isLeftOut(i, h) {
 		return decided
 	}
 	if role == Uncarried || role == Summed && (c.mapping.Summary == "off" || c.mapping.Comments.Skip) {
 		return lost
 	}
 	also := written(nil)
-	if c.mapped(role) {
+	if c.isMapped(role) {
 		also = c.named
 	}
 	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // some trackers write the end of a line as \n
@@ -350,7 +350,7 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 			return carried
 		}
 	}
-	if c.saidElsewhere(i, h) {
+	if c.isWrittenElsewhere(i, h) {
 		return decided
 	}
 	return lost
@@ -359,8 +359,8 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 // numbered matches words with a digit.
 var numbered = regexp.MustCompile(`\S*\d\S*`)
 
-// saidElsewhere reports whether another value of an issue has the same content, or more.
-func (c *composer) saidElsewhere(i *Issue, h Held) bool {
+// isWrittenElsewhere reports whether another value of an issue has the same content, or more.
+func (c *composer) isWrittenElsewhere(i *Issue, h Held) bool {
 	name := ""
 	switch h.Of.Role { //nolint:exhaustive // the others speak for themselves
 	case OfField:
@@ -388,8 +388,8 @@ func (c *composer) saidElsewhere(i *Issue, h Held) bool {
 	return isFlag(h.Text) || name != "" && c.named.has(name, inFields, nil)
 }
 
-// mapped reports whether the mapping has names for values of a role.
-func (c *composer) mapped(role Role) bool {
+// isMapped reports whether the mapping has names for values of a role.
+func (c *composer) isMapped(role Role) bool {
 	return slices.Contains([]Role{OfItem, OfState, OfPriority, OfType, OfLabel, Assignee, History, OfComment, Relation, Summed}, role)
 }
 
@@ -398,8 +398,8 @@ func isFlag(text string) bool {
 	return slices.Contains([]string{"true", "false", "yes", "no", "completed", "not completed"}, strings.ToLower(text))
 }
 
-// leftOut reports whether the mapping leaves a value out.
-func (c *composer) leftOut(i *Issue, h Held) bool {
+// isLeftOut reports whether the mapping leaves a value out.
+func (c *composer) isLeftOut(i *Issue, h Held) bool {
 	m := c.mapping
 	switch h.Of.Role { //nolint:exhaustive // the others are not left out
 	case Component:
@@ -418,7 +418,7 @@ func (c *composer) leftOut(i *Issue, h Held) bool {
 		t, _ := m.Types.Find(i.Type)
 		return t.Skip
 	case OfField:
-		return c.fieldLeftOut(h.Of.Name)
+		return c.isFieldLeftOut(h.Of.Name)
 	}
 	return false
 }
@@ -443,8 +443,8 @@ func (c *composer) indexFields(i *Issue) itemFields {
 	return index
 }
 
-// fieldLeftOut reports whether the mapping leaves a field out.
-func (c *composer) fieldLeftOut(name string) bool {
+// isFieldLeftOut reports whether the mapping leaves a field out.
+func (c *composer) isFieldLeftOut(name string) bool {
 	for ; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		f, found := c.sources.bySource[name]
 		if !found {
@@ -452,13 +452,13 @@ func (c *composer) fieldLeftOut(name string) bool {
 		}
 		_, custom := c.mapping.Custom.Find(f.Name)
 		_, _, measured := c.measure(f)
-		return !custom && !measured && !c.asText(f)
+		return !custom && !measured && !c.isText(f)
 	}
 	return false
 }
 
-// asText reports whether a field becomes a row of the description.
-func (c *composer) asText(f Field) bool {
+// isText reports whether a field becomes a row of the description.
+func (c *composer) isText(f Field) bool {
 	to, _ := c.mapping.Fields.Find(f.Name)
 	return to != "skip" && to != "" && !f.Noise
 }
@@ -503,7 +503,7 @@ func (c *composer) account(at place, m manifest.Map, g *groups) {
 	c.attached.booked = len(c.attached.rows)
 	c.sources = c.indexFields(i)
 	for _, h := range i.Held {
-		c.book(i, h, c.fate(i, h, item))
+		c.book(i, h, c.outcomeOf(i, h, item))
 	}
 	delete(c.report.ledger.told, i)
 }

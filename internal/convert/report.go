@@ -126,7 +126,7 @@ func Additional(kind, field string) string {
 func newReport() *Report {
 	return &Report{
 		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, leftOut: tally{},
-		ledger: &ledger{entries: map[*Value]*[4]booked{}, told: map[*Issue]map[Role]bool{}},
+		ledger: &ledger{entries: map[*Value]*[4]outcomeCount{}, told: map[*Issue]map[Role]bool{}},
 		custom: tally{},
 	}
 }

@@ -243,7 +243,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 		if _, _, ok := c.measure(f); ok {
 			continue
 		}
-		if c.asText(f) {
+		if c.isText(f) {
 			fields = append(fields, row{f.Name, escapeCell.Replace(strings.TrimSpace(c.clean(i, f.Value)))})
 		} else {
 			c.report.leftOut[f.Name]++

@@ -71,8 +71,8 @@ func (cl *collection) membersOf(in io.Reader, name string) error {
 	return nil
 }
 
-// outsider reports whether an e-mail address belongs to no member. It returns false if the members are not known.
-func (cl *collection) outsider(email string) bool {
+// isOutsider reports whether an e-mail address belongs to no member. It returns false if the members are not known.
+func (cl *collection) isOutsider(email string) bool {
 	return email != "" && cl.members != nil && !cl.members[strings.ToLower(email)]
 }
 

@@ -37,7 +37,7 @@ func (ks *kinds) createdActivity(item row) row {
 // activitiesOf returns every activity of the route's item.
 func (c *call) activitiesOf(t *tx) []row {
 	out := []row{}
-	if c.inArchivedProject(t) {
+	if c.isInArchivedProject(t) {
 		return out
 	}
 	if item, ok := t.getWithin(c.kinds.workItem, inProject(c), c.vars["item"]); ok {

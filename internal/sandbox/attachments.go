@@ -66,7 +66,7 @@ func createAttachment(c *call, t *tx) reply {
 		size, isNumber, err = 1, true, nil
 	}
 	switch {
-	case name == "" || falsy(announced):
+	case name == "" || isFalsy(announced):
 		return wrong("Invalid request.")
 	case !isNumber || err != nil:
 		return serverError() // the service compares the value with a number

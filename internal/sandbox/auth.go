@@ -49,7 +49,7 @@ func (c *call) credential() string {
 }
 
 // acceptsBearer reports whether bearer tokens are accepted. The running community edition accepts none.
-func (c *call) acceptsBearer() bool { return c.contract() || c.opts.Edition != Community }
+func (c *call) acceptsBearer() bool { return c.answersByContract() || c.opts.Edition != Community }
 
 // authenticate finds the user. The API key wins over a token.
 func (c *call) authenticate(t *tx) *problem {
@@ -74,14 +74,14 @@ func (c *call) authorize(t *tx) *problem {
 	if c.route.permission == anyone {
 		return nil
 	}
-	if c.vars["workspace"] != c.opts.Workspace || !c.permitted(t) {
+	if c.vars["workspace"] != c.opts.Workspace || !c.isPermitted(t) {
 		return forbidden()
 	}
 	return nil
 }
 
-// permitted reports whether the user has the permission of the route.
-func (c *call) permitted(t *tx) bool {
+// isPermitted reports whether the user has the permission of the route.
+func (c *call) isPermitted(t *tx) bool {
 	reads := c.req.Method == http.MethodGet || c.req.Method == http.MethodHead || c.req.Method == http.MethodOptions
 	creates := c.req.Method == http.MethodPost
 	project := c.vars["project"]
@@ -91,7 +91,7 @@ func (c *call) permitted(t *tx) bool {
 		return role >= roleMember || reads && role > 0
 	case workspacePeople:
 		role := workspaceRole(t, c.user)
-		return role >= roleMember || role > 0 && !c.community()
+		return role >= roleMember || role > 0 && !c.isCommunity()
 	case workspaceAdmins:
 		return workspaceRole(t, c.user) == roleAdmin
 	case projectBase:

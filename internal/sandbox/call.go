@@ -95,15 +95,15 @@ func (c *call) newID() string {
 	return newID()
 }
 
-// contract reports whether to answer as documented.
-func (c *call) contract() bool { return c.opts.Answers == Contract }
+// answersByContract reports whether to answer as documented.
+func (c *call) answersByContract() bool { return c.opts.Answers == Contract }
 
-// community reports whether to keep rules and mistakes that were seen only in the running community edition. Other
+// isCommunity reports whether to keep rules and mistakes that were seen only in the running community edition. Other
 // editions may have them or not.
-func (c *call) community() bool { return c.opts.Edition == Community && !c.contract() }
+func (c *call) isCommunity() bool { return c.opts.Edition == Community && !c.answersByContract() }
 
 // since14 reports whether to keep rules that came with version 1.4 of the community edition.
-func (c *call) since14() bool { return c.community() && c.opts.Version >= "1.4" }
+func (c *call) since14() bool { return c.isCommunity() && c.opts.Version >= "1.4" }
 
 // handler answers a request inside a transaction. It may run more than once, and must write only after its last refusal.
 type handler func(c *call, t *tx) reply
@@ -202,7 +202,7 @@ func (c *call) handle() (r reply) {
 	if err != nil && !errors.Is(err, errRollback) {
 		return c.logFailure(api, err)
 	}
-	if c.contract() && ep != nil && ep.contract != 0 && r.status < 300 {
+	if c.answersByContract() && ep != nil && ep.contract != 0 && r.status < 300 {
 		r.status = ep.contract
 	}
 	return r

@@ -21,7 +21,7 @@ func (ks *kinds) describeComments() {
 		),
 		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
-			if c.community() {
+			if c.isCommunity() {
 				r["parent"] = old["parent"] // the body is ignored
 			}
 			if old != nil {

@@ -49,13 +49,13 @@ func (ks *kinds) describeRequests() {
 		param: "request", scope: inCustomer,
 		created: func(c *call, _ *tx, r row) { r["customer"] = c.vars["customer"] },
 		prepare: func(c *call, _ *tx, old, r row) *reply {
-			if c.contract() {
+			if c.answersByContract() {
 				fromContractFields(c, old, r)
 			}
 			return nil
 		},
 		show: func(c *call, _ *tx, r row, _ bool) row {
-			if !c.contract() {
+			if !c.answersByContract() {
 				return r
 			}
 			r = clone(r)

@@ -76,7 +76,7 @@ func (c *call) addTotals(t *tx, r row, members *kind) row {
 	}
 	r["total_issues"] = n
 	for _, g := range stateGroups() {
-		if members == c.kinds.moduleIssue && !c.contract() {
+		if members == c.kinds.moduleIssue && !c.answersByContract() {
 			counts[g] = min(counts[g], 1) // the service counts the groups, not the items
 		}
 		r[g+"_issues"] = counts[g]
@@ -110,7 +110,7 @@ func (c *call) cycleProject(t *tx, old row) *reply {
 	id := pythonText(named)
 	if c.since14() {
 		named, id = nil, c.vars["project"]
-	} else if falsy(named) {
+	} else if isFalsy(named) {
 		if old == nil {
 			return new(badRequest("Project ID is required"))
 		}
@@ -185,7 +185,7 @@ func archive(k *kind, away bool) handler {
 			if k == c.kinds.cycle && !isCompleted(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
 			}
-			if status := text(s.row, "status"); c.community() && k == c.kinds.module && status != "completed" && status != "cancelled" {
+			if status := text(s.row, "status"); c.isCommunity() && k == c.kinds.module && status != "completed" && status != "cancelled" {
 				return refuse(http.StatusBadRequest, "error", "Only completed or cancelled modules can be archived")
 			}
 			s.row["archived_at"] = c.stamp()
@@ -200,7 +200,7 @@ func listArchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		found := k.renderWhere(c, t, func(r row) bool { return r["archived_at"] != nil })
 		for _, r := range found {
-			if c.community() && k == c.kinds.cycle && c.fields() == nil {
+			if c.isCommunity() && k == c.kinds.cycle && c.fields() == nil {
 				r["total_estimates"], r["started_estimates"], r["completed_estimates"] = nil, nil, nil
 			}
 		}

@@ -16,7 +16,7 @@ func (c *call) expand(t *tx, r row, names []string) row {
 		case "labels", "assignees":
 			r[name] = c.expandList(t, r, name)
 		case "type", "module":
-			if c.contract() {
+			if c.answersByContract() {
 				r[name] = c.expandDocumented(t, r, name)
 			}
 		default:
@@ -24,7 +24,7 @@ func (c *call) expand(t *tx, r row, names []string) row {
 			case !has:
 			case ok && (isText || v == nil):
 				r[name] = object
-			case !c.contract():
+			case !c.answersByContract():
 				r[name] = nil
 			}
 		}

@@ -248,13 +248,13 @@ func items(_ *tx, v any) (any, any) {
 
 func colour(_ *tx, v any) (any, any) {
 	s, ok := v.(string)
-	if !ok || !hexColour(s) {
+	if !ok || !isHexColour(s) {
 		return nil, message("Enter a color in the format #rrggbb.")
 	}
 	return s, nil
 }
 
-func hexColour(s string) bool {
+func isHexColour(s string) bool {
 	return len(s) == 7 && s[0] == '#' && strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
 }
 
@@ -309,8 +309,8 @@ func refs(t *tx, k *kind, v any) (any, any) {
 	return anyList(slices.Compact(out)), nil
 }
 
-// falsy reports whether Python treats a value as false.
-func falsy(v any) bool {
+// isFalsy reports whether Python treats a value as false.
+func isFalsy(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return v == ""

@@ -160,11 +160,11 @@ func attributes(n *html.Node) []html.Attribute {
 		switch {
 		case a.Namespace != "" || strings.HasPrefix(a.Key, "on") || a.Key == "rel" && n.DataAtom == atom.A:
 			continue
-		case strings.HasPrefix(a.Key, "data-") && !knownData(a.Key):
+		case strings.HasPrefix(a.Key, "data-") && !isKnownData(a.Key):
 			continue
-		case (a.Key == "href" || a.Key == "src") && !allowedURL(a.Val):
+		case (a.Key == "href" || a.Key == "src") && !isAllowedURL(a.Val):
 			continue
-		case !strings.HasPrefix(a.Key, "data-") && !knownAttribute(a.Key):
+		case !strings.HasPrefix(a.Key, "data-") && !isKnownAttribute(a.Key):
 			continue
 		case a.Key == "checked":
 			a.Val = ""
@@ -177,18 +177,18 @@ func attributes(n *html.Node) []html.Attribute {
 	return out
 }
 
-func knownAttribute(name string) bool {
+func isKnownAttribute(name string) bool {
 	return isOneOf(name, "align alt aria-label aspect_ratio aspectratio background border char charoff checked cite class colspan colwidth datetime "+
 		"dir disabled entity_identifier entity_name headers height href hreflang id lang open rel role rowspan scope size span src "+
 		"start status style target textcolor title type value width")
 }
 
-func knownData(name string) bool {
+func isKnownData(name string) bool {
 	return isOneOf(name, "data-align data-background data-background-color data-block-type data-checked data-emoji-unicode data-emoji-url "+
 		"data-icon-color data-icon-name data-id data-logo-in-use data-name data-node-type data-tight data-text-color data-type")
 }
 
-func allowedURL(s string) bool {
+func isAllowedURL(s string) bool {
 	scheme, _, ok := strings.Cut(strings.TrimSpace(s), ":")
 	if !ok || strings.ContainsAny(scheme, "/?#") {
 		return true // relative

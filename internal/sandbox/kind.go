@@ -79,9 +79,9 @@ func (k *kind) render(c *call, t *tx, r row) row {
 	return selectFields(r, names)
 }
 
-// inArchivedProject reports whether the project of the route is archived. Then only cycles and modules are shown, but
+// isInArchivedProject reports whether the project of the route is archived. Then only cycles and modules are shown, but
 // writes are still accepted.
-func (c *call) inArchivedProject(t *tx) bool { return c.kinds.isArchived(t, c.vars["project"]) }
+func (c *call) isInArchivedProject(t *tx) bool { return c.kinds.isArchived(t, c.vars["project"]) }
 
 // isArchived reports whether a project is archived.
 func (ks *kinds) isArchived(t *tx, project string) bool {
@@ -101,14 +101,14 @@ func (k *kind) recordsIn(c *call, t *tx) []stored {
 	return all
 }
 
-// available reports whether a project can use a record, its own or one of the workspace.
-func (k *kind) available(c *call, t *tx, id string) bool {
+// isAvailable reports whether a project can use a record, its own or one of the workspace.
+func (k *kind) isAvailable(c *call, t *tx, id string) bool {
 	return t.has(k, k.scope(c), id) || k.shared != nil && slices.ContainsFunc(k.recordsIn(c, t), func(s stored) bool { return text(s.row, "id") == id })
 }
 
 // list answers with a page of the list.
 func (k *kind) list(c *call, t *tx) reply {
-	if c.inArchivedProject(t) {
+	if c.isInArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
 	return renderPage(c, c.ordered(t, func() []stored {
@@ -181,10 +181,10 @@ func (k *kind) create(c *call, t *tx) reply {
 // read answers with one record.
 func (k *kind) read(c *call, t *tx) reply {
 	s, ok := t.getWithin(k, k.scope(c), c.vars[k.param])
-	if !ok || c.inArchivedProject(t) && !k.readableArchived {
+	if !ok || c.isInArchivedProject(t) && !k.readableArchived {
 		return notFound()
 	}
-	if k.readWhole && !c.contract() {
+	if k.readWhole && !c.answersByContract() {
 		return reply{http.StatusOK, k.shownRow(c, t, s.row, true)}
 	}
 	return reply{http.StatusOK, k.render(c, t, s.row)}
@@ -219,7 +219,7 @@ func (k *kind) change(c *call, t *tx) reply {
 	}
 	k.write(c, t, s, r)
 	answer := k.shownRow(c, t, r, false)
-	if k.patchColumns != nil && c.community() {
+	if k.patchColumns != nil && c.isCommunity() {
 		answer = selectFields(answer, k.patchColumns)
 	}
 	return reply{http.StatusOK, answer}

@@ -35,7 +35,7 @@ func (ks *kinds) describeLabels() {
 
 // listLabels lists the labels of a project. Users outside the project get an empty list.
 func listLabels(c *call, t *tx) reply {
-	if c.outsideProject(t) {
+	if c.isOutsideProject(t) {
 		return pageOf(c, []row{})
 	}
 	return c.kinds.label.list(c, t)
@@ -43,27 +43,27 @@ func listLabels(c *call, t *tx) reply {
 
 // readLabel hides labels from users outside the project, who may still create, change and delete them.
 func readLabel(c *call, t *tx) reply {
-	if c.outsideProject(t) {
+	if c.isOutsideProject(t) {
 		return notFound()
 	}
 	return c.kinds.label.read(c, t)
 }
 
-// outsideProject reports whether the user is not in the project of the route.
-func (c *call) outsideProject(t *tx) bool {
+// isOutsideProject reports whether the user is not in the project of the route.
+func (c *call) isOutsideProject(t *tx) bool {
 	id := c.vars["project"]
 	return projectRole(t, id, c.user) == 0 && !(c.wasDeletedProject(t, id) && t.index("ever joined", id, c.user) != "")
 }
 
 // wasDeletedProject reports whether a deleted project had the ID. The community edition still creates labels in it.
 func (c *call) wasDeletedProject(t *tx, id string) bool {
-	return c.community() && t.index("deleted project", id) != ""
+	return c.isCommunity() && t.index("deleted project", id) != ""
 }
 
 // unlessArchived wraps a handler that finds nothing in an archived project.
 func unlessArchived(h handler) handler {
 	return func(c *call, t *tx) reply {
-		if c.inArchivedProject(t) {
+		if c.isInArchivedProject(t) {
 			return notFound()
 		}
 		return h(c, t)

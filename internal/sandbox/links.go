@@ -127,7 +127,7 @@ func (c *call) fetchMetadata(t *tx, r row) {
 // webAddress checks an http or https URL. Its host must have a dot, or be localhost or an IP address.
 func webAddress(s string) (address string, complaint []string) {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !publicHost(u.Hostname()) {
+	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !isPublicHost(u.Hostname()) {
 		return "", message("Invalid URL format.")
 	}
 	switch strings.ToLower(u.Scheme) {
@@ -139,8 +139,8 @@ func webAddress(s string) (address string, complaint []string) {
 	return "", message("Invalid URL format.")
 }
 
-// publicHost reports whether the service accepts a host in a link.
-func publicHost(host string) bool {
+// isPublicHost reports whether the service accepts a host in a link.
+func isPublicHost(host string) bool {
 	if host == "localhost" || net.ParseIP(host) != nil {
 		return true
 	}

@@ -24,7 +24,7 @@ func listProjectMembers(c *call, t *tx) reply {
 	out := []row{}
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
 		p := c.profile(t, text(m.row, "member"))
-		if c.contract() { // the running server shows no roles
+		if c.answersByContract() { // the running server shows no roles
 			p["role"] = m.row["role"]
 		}
 		out = append(out, p)
@@ -83,7 +83,7 @@ func (c *call) dropRole(t *tx, r row) {
 // refuses to add the user again.
 func (c *call) endMembership(t *tx, m stored) {
 	c.dropRole(t, m.row)
-	if !c.community() {
+	if !c.isCommunity() {
 		t.remove(c.kinds.projectMember, m)
 		return
 	}
@@ -123,7 +123,7 @@ func addMember(c *call, t *tx) reply {
 	}
 	user := text(r, "member")
 	// The service keeps a user's view settings of the project, even if the membership was given to another user.
-	if c.wasMember(t, project, user) || c.community() && t.index("ever joined", project, user) != "" {
+	if c.wasMember(t, project, user) || c.isCommunity() && t.index("ever joined", project, user) != "" {
 		return badPayload()
 	}
 	m := c.addProjectMember(t, project, user, int(number(r, "role")), newID())
@@ -145,7 +145,7 @@ func checkMember(t *tx, r, complaints row) *reply {
 // the user's ID.
 func (c *call) projectMembership(t *tx) (stored, bool) {
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
-		if id := c.vars["member"]; text(m.row, "id") == id || !c.community() && text(m.row, "member") == id {
+		if id := c.vars["member"]; text(m.row, "id") == id || !c.isCommunity() && text(m.row, "member") == id {
 			return m, true
 		}
 	}

@@ -42,7 +42,7 @@ func addCycleIssues(c *call, t *tx) reply {
 		return serverError()
 	}
 	named := c.in["issues"]
-	if falsy(named) {
+	if isFalsy(named) {
 		return reply{http.StatusBadRequest, row{"error": "Work items are required", "code": "MISSING_WORK_ITEMS"}}
 	}
 	cycle, ok := c.cycleOf(t)
@@ -122,7 +122,7 @@ func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 // memberRows returns the memberships of a cycle or module that were made in the route's project, the newest first. In an
 // archived project, it shows no memberships of a module, and no item has children.
 func (c *call) memberRows(t *tx, members *kind, container string) []row {
-	archived := c.inArchivedProject(t)
+	archived := c.isInArchivedProject(t)
 	found := slices.DeleteFunc(t.all(members, scope(container)), func(s stored) bool {
 		return text(s.row, "project") != c.vars["project"] || archived && members == c.kinds.moduleIssue
 	})
@@ -145,7 +145,7 @@ func (c *call) memberRows(t *tx, members *kind, container string) []row {
 // listMembers lists the work items of a cycle or module that are in the route's project.
 func listMembers(container, members *kind) handler {
 	return func(c *call, t *tx) reply {
-		if c.inArchivedProject(t) {
+		if c.isInArchivedProject(t) {
 			return pageOf(c, []row{})
 		}
 		var found []stored

@@ -33,7 +33,7 @@ func (ks *kinds) describeModules() {
 			if old != nil && old["archived_at"] != nil {
 				return new(refuse(http.StatusBadRequest, "error", "Archived module cannot be edited"))
 			}
-			if p, ok := t.get(c.kinds.project, project); (old == nil || c.community()) && (!ok || !flag(p.row, "module_view")) {
+			if p, ok := t.get(c.kinds.project, project); (old == nil || c.isCommunity()) && (!ok || !flag(p.row, "module_view")) {
 				return new(badRequest("Modules are not enabled for this project"))
 			}
 			if refused := c.reversedDates(r); refused != nil {
@@ -78,7 +78,7 @@ func moduleName(_ *call, old, _ row, other string) *reply {
 // moduleMembers returns the members that the body names. The community edition leaves out users who are not in the
 // project, and prepends the former members.
 func (c *call) moduleMembers(t *tx, old, r row) []any {
-	if !c.community() {
+	if !c.isCommunity() {
 		members, _ := r["members"].([]any)
 		return members
 	}
@@ -113,7 +113,7 @@ func addModuleIssues(c *call, t *tx) reply {
 	switch {
 	case c.notAnObject() != nil:
 		return serverError()
-	case falsy(c.in["issues"]):
+	case isFalsy(c.in["issues"]):
 		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
 	module, ok := t.getWithin(c.kinds.module, inProject(c), c.vars["module"])

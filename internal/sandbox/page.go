@@ -27,7 +27,7 @@ type page struct {
 // renderPage answers with one page of a list. It renders only the rows of the page.
 func renderPage[T any](c *call, all []T, render func(T) row) reply {
 	total := len(all)
-	if c.contract() {
+	if c.answersByContract() {
 		p := c.offsetPage()
 		return reply{http.StatusOK, row{"results": renderPart(all, p.skip, p.size, render), "count": total}}
 	}

@@ -96,7 +96,7 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
 		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
 	}
-	if c.community() && old != nil && !falsy(c.in["default_state"]) {
+	if c.isCommunity() && old != nil && !isFalsy(c.in["default_state"]) {
 		return new(refuse(http.StatusBadRequest, "error", textBadDetail)) // the service compares the record with its ID
 	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
@@ -159,7 +159,7 @@ func createProject(c *call, t *tx) reply {
 }
 
 func changeProject(c *call, t *tx) reply {
-	if c.in != nil && c.inArchivedProject(t) {
+	if c.in != nil && c.isInArchivedProject(t) {
 		return refuse(http.StatusBadRequest, "error", "Archived project cannot be updated")
 	}
 	return c.kinds.project.change(c, t)

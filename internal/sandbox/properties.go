@@ -120,7 +120,7 @@ func ofItem(h func(c *call, t *tx, p row) reply) handler {
 		item, exists := c.anyItem(t, c.vars["item"])
 		p, _ := t.get(c.kinds.itemProperty, c.vars["property"])
 		switch {
-		case !exists || !c.kinds.itemProperty.available(c, t, c.vars["property"]) || text(item.row, "project") != c.vars["project"]:
+		case !exists || !c.kinds.itemProperty.isAvailable(c, t, c.vars["property"]) || text(item.row, "project") != c.vars["project"]:
 			return notFound()
 		case !slices.Contains(list(p.row, "types"), text(item.row, "type")):
 			return refuse(http.StatusBadRequest, "error", "The property does not belong to the type of the work item")

@@ -163,7 +163,7 @@ func addRelations(c *call, t *tx) reply {
 			from, to = id, self
 		}
 		already := t.first("relation to", to, from, kept) != ""
-		if c.community() {
+		if c.isCommunity() {
 			already = len(t.indexValues(1, "relation to", to, from)) > 0
 		}
 		if !already {

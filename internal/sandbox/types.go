@@ -40,7 +40,7 @@ func (ks *kinds) describeItemTypes() {
 
 // listTypes answers with a bare array, as the service's own SDK reads it.
 func listTypes(c *call, t *tx) reply {
-	if c.contract() {
+	if c.answersByContract() {
 		return c.kinds.itemType.list(c, t)
 	}
 	return reply{http.StatusOK, c.kinds.itemType.renderWhere(c, t, nil)}

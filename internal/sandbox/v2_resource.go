@@ -200,5 +200,5 @@ func (w *writeV2) mayReference(k *kind, id string) bool {
 		s, ok := t.get(k, id)
 		return ok && t.has(w.kinds.estimate, scope(project), text(s.row, "estimate"))
 	}
-	return k.available(w.call, t, id)
+	return k.isAvailable(w.call, t, id)
 }

@@ -92,7 +92,7 @@ func (c *call) everExisted(t *tx, s string) bool {
 	if _, err := uuid.Parse(s); err != nil {
 		return false
 	}
-	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.find(c.kinds.deletedItem, s) != nil
+	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.isCommunity() && t.find(c.kinds.deletedItem, s) != nil
 }
 
 // itemOfRoute returns the kind that holds the route's item.
@@ -159,7 +159,7 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	}
 	r["assignees"] = filterIDs(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
 	r["labels"] = filterIDs(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
-	if _, given := c.in["state"]; given && r["state"] != nil && !c.kinds.state.available(c, t, text(r, "state")) {
+	if _, given := c.in["state"]; given && r["state"] != nil && !c.kinds.state.isAvailable(c, t, text(r, "state")) {
 		return new(badRequest(textNoState))
 	}
 	if parent := text(r, "parent"); parent != "" {
@@ -278,7 +278,7 @@ func createWorkItem(c *call, t *tx) reply {
 	if kept["created_at"] != r["created_at"] {
 		t.setIndex("1", "out-of-order", project)
 	}
-	if module := text(c.in, "module"); c.contract() && module != "" {
+	if module := text(c.in, "module"); c.answersByContract() && module != "" {
 		if _, ok := t.getWithin(c.kinds.module, scope(project), module); ok {
 			c.addMember(t, c.kinds.moduleIssue, module, text(r, "id"))
 		}
@@ -286,7 +286,7 @@ func createWorkItem(c *call, t *tx) reply {
 	if refused != nil {
 		return *refused // the item is stored nevertheless
 	}
-	if !c.contract() {
+	if !c.answersByContract() {
 		// The service writes the date once more after it has made its answer.
 		r["created_at"] = stamp(c.now.Add(-13 * time.Millisecond))
 	}
@@ -432,7 +432,7 @@ func byIdentifier(c *call, t *tx) reply {
 	}
 	project := t.first("identifier", c.vars["identifier"])
 	c.vars["project"] = project
-	if c.inArchivedProject(t) {
+	if c.isInArchivedProject(t) {
 		return notFound()
 	}
 	found := t.indexValues(2, "sequence", project, strconv.Itoa(n))

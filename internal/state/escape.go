@@ -20,12 +20,12 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if !bytes.ContainsFunc(text, unprintable) {
+	if !bytes.ContainsFunc(text, isUnprintable) {
 		return text, nil
 	}
 	var escaped []byte
 	for _, r := range string(text) { // JSON has such characters in strings only
-		if !unprintable(r) {
+		if !isUnprintable(r) {
 			escaped = utf8.AppendRune(escaped, r)
 			continue
 		}
@@ -36,12 +36,12 @@ func marshal(v any) ([]byte, error) {
 	return escaped, nil
 }
 
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+func isUnprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// printable replaces every unprintable character with a question mark.
-func printable(text string) string {
+// replaceUnprintable replaces every unprintable character with a question mark.
+func replaceUnprintable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if isUnprintable(r) {
 			return '?'
 		}
 		return r

@@ -90,12 +90,12 @@ func normalTime(t time.Time) (time.Time, error) {
 		return t, nil
 	}
 	if t.Unix() <= 0 || t.UTC().Year() > 9999 {
-		return t, badTime(t.Format(time.RFC3339))
+		return t, timeError(t.Format(time.RFC3339))
 	}
 	return time.Unix(t.Unix(), 0).UTC(), nil
 }
 
-func badTime(text string) error {
+func timeError(text string) error {
 	return fmt.Errorf("%s is not a time such as 2026-11-20T20:36:10Z", quoted(text))
 }
 
@@ -256,7 +256,7 @@ func reason(err error) string {
 		return fmt.Sprintf("%s cannot be a %s", t.Field, t.Value)
 	}
 	if t, ok := errors.AsType[*time.ParseError](err); ok {
-		return badTime(t.Value).Error()
+		return timeError(t.Value).Error()
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends too early"

@@ -117,9 +117,9 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// unflushed reports whether a damaged line comes from a loss of power before it was flushed: blocks that never reached the disk read as
+// isUnflushed reports whether a damaged line comes from a loss of power before it was flushed: blocks that never reached the disk read as
 // zeros. rest is the journal after the line. Nothing was sent for any of these lines.
-func (j *journal) unflushed(raw, rest []byte, start int64) bool {
+func (j *journal) isUnflushed(raw, rest []byte, start int64) bool {
 	const block = 512
 	if !bytes.Contains(raw, make([]byte, block)) {
 		return false
@@ -143,10 +143,10 @@ func parseJournal(path string, text []byte) (*journal, error) {
 		if !whole {
 			var err error
 			if raw, err = lastLine(raw, crc); err != nil {
-				return nil, damaged(path, n, err)
+				return nil, damageError(path, n, err)
 			}
 			if n == 1 && raw == nil && !startsHeader(text) {
-				return nil, damaged(path, n, errors.New("this is not a journal of planform"))
+				return nil, damageError(path, n, errors.New("this is not a journal of planform"))
 			}
 			if raw == nil {
 				return j, nil
@@ -159,11 +159,11 @@ func parseJournal(path string, text []byte) (*journal, error) {
 			}
 		}
 		body, next, ok := verifySum(raw, crc)
-		if !ok && j != nil && j.unflushed(raw, rest, start) {
+		if !ok && j != nil && j.isUnflushed(raw, rest, start) {
 			return j, nil
 		}
 		if !ok {
-			return nil, badLine(path, n, raw)
+			return nil, lineError(path, n, raw)
 		}
 		crc = next
 		body = append(slices.Clip(body), '}')
@@ -179,7 +179,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, damaged(path, n, err)
+			return nil, damageError(path, n, err)
 		}
 	}
 	return j, nil
@@ -208,7 +208,7 @@ func startsHeader(text []byte) bool {
 	return bytes.HasPrefix(text, []byte(headerStart)) || bytes.HasPrefix([]byte(headerStart), text)
 }
 
-func badLine(path string, n int, raw []byte) error {
+func lineError(path string, n int, raw []byte) error {
 	var version struct {
 		Version int `json:"planform_journal"`
 	}
@@ -216,12 +216,12 @@ func badLine(path string, n int, raw []byte) error {
 		return &VersionError{Path: path, Version: version.Version, Known: journalVersion}
 	}
 	if n == 1 && !startsHeader(raw) {
-		return damaged(path, n, errors.New("this is not a journal of planform"))
+		return damageError(path, n, errors.New("this is not a journal of planform"))
 	}
-	return damaged(path, n, errors.New("the line is damaged: its check sum does not fit"))
+	return damageError(path, n, errors.New("the line is damaged: its check sum does not fit"))
 }
 
-func damaged(path string, n int, err error) error {
+func damageError(path string, n int, err error) error {
 	return &CorruptError{
 		Path: path, Line: n, Reason: err.Error(),
 		Advice: "restore it; or give objects of its remaining lines their IDs in the manifest, and move the journal away",

@@ -149,7 +149,7 @@ func (l *lease) checkConditionalWrites(ctx context.Context) error {
 	one, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	objects := l.objects
-	if s, ok := objects.(retrying); ok {
+	if s, ok := objects.(retryingStore); ok {
 		objects = s.Objects
 	}
 	if _, err = objects.Put(one, leaseName, text, ""); err == nil {
@@ -171,7 +171,7 @@ func (l *lease) renewRegularly(ctx context.Context, opts Options) {
 		case <-time.After(opts.leases.beat):
 		}
 		if gone, err := l.renew(ctx, 0); gone {
-			opts.lost(err)
+			opts.reportLoss(err)
 			return
 		}
 	}
@@ -183,8 +183,8 @@ func (l *lease) watch(ctx context.Context, opts Options) {
 		l.mu.Lock()
 		left := opts.leases.lost - time.Since(l.renewed)
 		l.mu.Unlock()
-		if err := l.valid(opts.leases); err != nil {
-			opts.lost(err)
+		if err := l.checkValid(opts.leases); err != nil {
+			opts.reportLoss(err)
 			return
 		}
 		select {
@@ -195,7 +195,7 @@ func (l *lease) watch(ctx context.Context, opts Options) {
 	}
 }
 
-func (o *Options) lost(why error) {
+func (o *Options) reportLoss(why error) {
 	if o.Lost != nil {
 		o.Lost(why)
 	}
@@ -234,8 +234,8 @@ func (l *lease) clearOpen() {
 	l.now.Open = nil
 }
 
-// valid returns an error if another run may hold the lease.
-func (l *lease) valid(times leaseTimes) error {
+// checkValid returns an error if another run may hold the lease.
+func (l *lease) checkValid(times leaseTimes) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.loss == nil && time.Since(l.renewed) > times.lost {
@@ -290,7 +290,7 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 			err = fmt.Errorf("the state %s was not unlocked: %w", path, err)
 		}
 	}()
-	s := o.(retrying) //nolint:forcetypeassert // connect returns it
+	s := o.(retryingStore) //nolint:forcetypeassert // connect returns it
 	if u, can := s.Objects.(Unlocker); can {
 		err = s.retry(ctx, func(ctx context.Context) error {
 			holder, was, err := u.Unlock(ctx)

@@ -12,8 +12,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// loaded is the state on disk, with the journal replayed.
-type loaded struct {
+// loadedState is the state on disk, with the journal replayed.
+type loadedState struct {
 	store
 	info    fs.FileInfo // nil = there is no state file
 	journal bool        // a journal with a first line exists
@@ -22,7 +22,7 @@ type loaded struct {
 
 // load reads state and journal. It reads the journal first: if a run saves between the two reads, the state
 // already contains the journal and names it.
-func load(p paths, opts Options) (*loaded, error) {
+func load(p paths, opts Options) (*loadedState, error) {
 	journalText, _, err := readLimited(p.journal)
 	if err != nil {
 		return nil, fmt.Errorf("the journal %s cannot be read: %w; restore it or make it readable: it records all requests that were sent", p.journal, cause(err))
@@ -33,7 +33,7 @@ func load(p paths, opts Options) (*loaded, error) {
 	}
 	text, info, err := readLimited(p.state)
 	if err != nil {
-		return nil, unreadable(p.state, err)
+		return nil, readError(p.state, err)
 	}
 	c := &content{identity: identity{BaseURL: opts.BaseURL, Workspace: opts.Workspace}, records: planner.Prior{}}
 	if info != nil {
@@ -45,7 +45,7 @@ func load(p paths, opts Options) (*loaded, error) {
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
 	}
-	f := &loaded{store: newStore(*c), info: info, journal: j != nil}
+	f := &loadedState{store: newStore(*c), info: info, journal: j != nil}
 	if j == nil {
 		return f, nil
 	}
@@ -53,7 +53,7 @@ func load(p paths, opts Options) (*loaded, error) {
 	return f, f.replay(p, j, opts)
 }
 
-func (ld *loaded) snapshot(path string) *Snapshot {
+func (ld *loadedState) snapshot(path string) *Snapshot {
 	return &Snapshot{Path: path, Exists: ld.info != nil || ld.journal, Lineage: ld.Lineage, Serial: ld.Serial, store: ld.store}
 }
 
@@ -114,7 +114,7 @@ func (id identity) checkOrigin(path string, opts Options) error {
 }
 
 // replay applies a journal, unless the state already contains it.
-func (ld *loaded) replay(p paths, j *journal, opts Options) error {
+func (ld *loadedState) replay(p paths, j *journal, opts Options) error {
 	if err := j.header.checkOrigin(p.journal, opts); err != nil {
 		return err
 	}

@@ -171,6 +171,6 @@ func readHolder(path string) Holder {
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return Holder{}
 	}
-	h.User, h.Host = printable(h.User), printable(h.Host)
+	h.User, h.Host = replaceUnprintable(h.User), replaceUnprintable(h.Host)
 	return h
 }

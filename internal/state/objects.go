@@ -56,19 +56,19 @@ const (
 	settlePoll = 200 * time.Millisecond
 )
 
-// retrying repeats requests to a store after a lost connection, an error or a delay, until their outcome is known.
-type retrying struct {
+// retryingStore repeats requests to a store after a lost connection, an error or a delay, until their outcome is known.
+type retryingStore struct {
 	Objects
 
 	reached *atomic.Bool // the store has answered at least once
 }
 
-// Retrying returns a store that repeats requests which fail or stay without an answer.
-func Retrying(o Objects) Objects { return retrying{o, &atomic.Bool{}} }
+// WithRetries returns a store that repeats requests which fail or stay without an answer.
+func WithRetries(o Objects) Objects { return retryingStore{o, &atomic.Bool{}} }
 
 // PutAny writes an object and overwrites any existing version.
 func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
-	o = Retrying(o)
+	o = WithRetries(o)
 	for {
 		_, version, err := o.Get(ctx, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
 }
 
 // retry repeats a request until it is answered. If the store cannot be dialled and has never answered, it gives up at once.
-func (r retrying) retry(ctx context.Context, ask func(ctx context.Context) error) error {
+func (r retryingStore) retry(ctx context.Context, ask func(ctx context.Context) error) error {
 	until := time.Now().Add(settleTime)
 	for pause := settlePoll; ; pause *= 2 {
 		one, cancel := context.WithTimeout(ctx, askTime)
@@ -102,23 +102,23 @@ func (r retrying) retry(ctx context.Context, ask func(ctx context.Context) error
 	}
 }
 
-func (r retrying) Get(ctx context.Context, name string) (text []byte, version string, err error) {
+func (r retryingStore) Get(ctx context.Context, name string) (text []byte, version string, err error) {
 	err = r.retry(ctx, func(ctx context.Context) (err error) { text, version, err = r.Objects.Get(ctx, name); return err })
 	return text, version, err
 }
 
-func (r retrying) List(ctx context.Context, prefix string) (names []string, err error) {
+func (r retryingStore) List(ctx context.Context, prefix string) (names []string, err error) {
 	err = r.retry(ctx, func(ctx context.Context) (err error) { names, err = r.Objects.List(ctx, prefix); return err })
 	return names, err
 }
 
-func (r retrying) Remove(ctx context.Context, name string) error {
+func (r retryingStore) Remove(ctx context.Context, name string) error {
 	return r.retry(ctx, func(ctx context.Context) error { return r.Objects.Remove(ctx, name) })
 }
 
 // Put reads the object after a refusal or a missing answer, because an earlier attempt may have taken
 // effect. It can tell, because no two writes have the same text.
-func (r retrying) Put(ctx context.Context, name string, text []byte, version string) (now string, err error) {
+func (r retryingStore) Put(ctx context.Context, name string, text []byte, version string) (now string, err error) {
 	err = r.retry(ctx, func(ctx context.Context) (err error) {
 		if now, err = r.Objects.Put(ctx, name, text, version); err == nil {
 			return nil

@@ -137,7 +137,7 @@ func resolve(path string) (paths, error) {
 			return siblingPaths(path), nil
 		}
 		if err != nil {
-			return paths{}, unreadable(start, err)
+			return paths{}, readError(start, err)
 		}
 		if info.IsDir() {
 			return paths{}, fmt.Errorf("the state file %s is a directory; name a file in it", start)
@@ -147,7 +147,7 @@ func resolve(path string) (paths, error) {
 		}
 		target, err := os.Readlink(path)
 		if err != nil {
-			return paths{}, unreadable(start, err)
+			return paths{}, readError(start, err)
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
@@ -164,7 +164,7 @@ func siblingPaths(path string) paths {
 	}
 }
 
-func unreadable(path string, err error) error {
+func readError(path string, err error) error {
 	return fmt.Errorf("the state file %s cannot be read: %w; restore it or make it readable, or name another file with --state",
 		path, cause(err))
 }

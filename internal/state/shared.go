@@ -60,7 +60,7 @@ func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state %s: %w", withoutCredential(address), err)
 	}
-	return Retrying(objects), nil
+	return WithRetries(objects), nil
 }
 
 // withoutCredential returns an address for an error message, reduced to its scheme if a user, query or fragment may be a credential.
@@ -147,7 +147,7 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 
 // fetch brings state and journal into the copy. It first closes the journals of earlier turns that did not close them.
 func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
-	series, err := sh.series(ctx)
+	series, err := sh.readJournalParts(ctx)
 	if err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
 	return sh.writeCopy(text, series)
 }
 
-// series reads the parts of the journals in the store, by the ID of the turn that wrote them and their number.
-func (sh *shared) series(ctx context.Context) (map[string]map[int][]byte, error) {
+// readJournalParts reads the parts of the journals in the store, by the ID of the turn that wrote them and their number.
+func (sh *shared) readJournalParts(ctx context.Context) (map[string]map[int][]byte, error) {
 	names, err := sh.objects.List(ctx, journalPrefix)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (sh *shared) writeCopy(text []byte, series map[string]map[int][]byte) error
 
 // append adds a part to the journal in the store, unless another run closed the journal.
 func (sh *shared) append(text []byte) error {
-	if err := sh.lease.valid(sh.opts.leases); err != nil {
+	if err := sh.lease.checkValid(sh.opts.leases); err != nil {
 		return err
 	}
 	sh.mu.Lock()
@@ -379,7 +379,7 @@ func readShared(ctx context.Context, address string, opts Options) (*Snapshot, e
 		return nil, err
 	}
 	defer s.remove() //nolint:errcheck // a copy
-	series, err := s.series(ctx)
+	series, err := s.readJournalParts(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the state %s cannot be read: %w", address, err)
 	}

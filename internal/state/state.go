@@ -39,7 +39,7 @@ type Options struct {
 	shared *shared    // nil = the state is in a file
 }
 
-func (o Options) normal() (Options, error) {
+func (o Options) withDefaults() (Options, error) {
 	base, err := normalURL(o.BaseURL)
 	if err != nil {
 		return o, err
@@ -86,7 +86,7 @@ func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 // Read reads a state without the lock, and writes nothing. A missing state is an empty one. The errors are
 // the same as for [Open], except [LockedError].
 func Read(ctx context.Context, path string, opts Options) (*Snapshot, error) {
-	opts, err := opts.normal()
+	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func newFile(p paths, opts Options, l releaser) *File {
 // locked ([LockedError]), belongs to another server or workspace ([MismatchError]), is damaged
 // ([CorruptError]) or newer ([VersionError]), or if its folder cannot be written to.
 func Open(ctx context.Context, path string, opts Options) (*File, error) {
-	opts, err := opts.normal()
+	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}

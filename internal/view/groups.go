@@ -46,9 +46,9 @@ func (s *shownPlan) byProject(groups [][]*entry) []projectGroups {
 	return slices.DeleteFunc(all, func(p projectGroups) bool { return len(p.groups) == 0 })
 }
 
-// grouped groups entries of one kind with equal changes if a group has at least `least` entries, and entries with equal refusals
+// groupEntries groups entries of one kind with equal changes if a group has at least `least` entries, and entries with equal refusals
 // if it has alikeSteps. A membership stays alone, like an entry for which mayGroup returns false.
-func grouped(entries []*entry, least int, mayGroup func(*entry) bool) [][]*entry {
+func groupEntries(entries []*entry, least int, mayGroup func(*entry) bool) [][]*entry {
 	keys, count := map[*entry]string{}, map[string]int{}
 	for _, e := range entries {
 		if !e.isMembership && mayGroup(e) {
@@ -62,14 +62,14 @@ func grouped(entries []*entry, least int, mayGroup func(*entry) bool) [][]*entry
 	})
 	for i, same := range groups {
 		if len(same) > 1 && same[0].action == planner.NotPossible {
-			groups[i] = append([]*entry{merged(same)}, same[1:]...)
+			groups[i] = append([]*entry{mergeRefusals(same)}, same[1:]...)
 		}
 	}
 	return groups
 }
 
-// merged returns a copy of the first of several refusals. Its reason also names the words that are specific to the other refusals.
-func merged(same []*entry) *entry {
+// mergeRefusals returns a copy of the first of several refusals. Its reason also names the words that are specific to the other refusals.
+func mergeRefusals(same []*entry) *entry {
 	e, step := *same[0], *same[0].step
 	reason, others, known := e.why(), []string(nil), map[string]bool{}
 	for _, other := range same {
@@ -115,12 +115,12 @@ func (e *entry) groupKey() string {
 		key.WriteString(e.step.Title)
 	}
 	for _, c := range e.changes() {
-		if e.action == planner.NotPossible && c.form != noted {
+		if e.action == planner.NotPossible && c.form != formNoted {
 			fmt.Fprintf(&key, " %q", c.path)
 			continue
 		}
 		values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
-		if c.form == relisted { // elements that stay in the list do not matter
+		if c.form == formRelisted { // elements that stay in the list do not matter
 			values = c.relisting("-", true, func(text string, _ bool) string { return text })
 		}
 		fmt.Fprintf(&key, " %q %d %q %s %q", c.path, c.form, c.note, values, c.remark)
@@ -161,6 +161,6 @@ func sections() []section {
 
 // review returns the entries of a section by project, with equal changes grouped. Deletions are never grouped, so that each one is reviewed.
 func (s *shownPlan) review(of section) []projectGroups {
-	entries := s.choose(func(e *entry) bool { return e.action == of.action && e.isOld == of.old })
-	return s.byProject(grouped(entries, alikeSteps, func(*entry) bool { return of.action != planner.Delete }))
+	entries := s.entriesWhere(func(e *entry) bool { return e.action == of.action && e.isOld == of.old })
+	return s.byProject(groupEntries(entries, alikeSteps, func(*entry) bool { return of.action != planner.Delete }))
 }

@@ -250,7 +250,7 @@ func newPageStep(same []*entry) *pageStep {
 	for _, change := range e.changes() {
 		c := newPageChange(&change)
 		s.Changes = append(s.Changes, c)
-		if change.form != added {
+		if change.form != formAdded {
 			short = append(short, c.short())
 		}
 	}
@@ -299,18 +299,18 @@ func newPageChange(c *change) pageChange {
 	page := pageChange{Name: Safe(c.label()), Note: c.note, Remark: Safe(c.remark)}
 	value := func(v *value) pageValue { return pageValue{v.inline(true), v.missing != ""} }
 	switch {
-	case c.form == added && c.after.isLong():
+	case c.form == formAdded && c.after.isLong():
 		page.Text = shownText(c.after.text)
-	case c.form == added:
+	case c.form == formAdded:
 		page.Note = c.after.inline(true)
-	case c.form == relisted:
+	case c.form == formRelisted:
 		c.relisting("−", true, func(text string, added bool) string {
 			page.Elements = append(page.Elements, pageElement{Safe(text), added})
 			return text
 		})
-	case c.form == edited && !c.before.list && !c.after.list:
+	case c.form == formEdited && !c.before.list && !c.after.list:
 		page.Rows = diffRows(c.before.text, c.after.text)
-	case c.form != noted:
+	case c.form != formNoted:
 		page.Before, page.After = value(&c.before), value(&c.after)
 	}
 	return page

@@ -19,7 +19,7 @@ func (jsonFormat) plan(v *View, d *planfile.Document) error {
 }
 
 func (jsonFormat) findings(p *printer, list diag.List) {
-	p.line(event("diagnostics", list.OrEmpty()))
+	p.line(eventLine("diagnostics", list.OrEmpty()))
 }
 
 // FormatVersion is the version of the formats that doc.go describes.
@@ -34,8 +34,8 @@ func (v *View) JSON(value any) error {
 	return v.print(stdout, func(p *printer) { p.print(text, "\n") })
 }
 
-// compact returns a value of this package's types as JSON on one line.
-func compact(value any) string {
+// compactJSON returns a value of this package's types as JSON on one line.
+func compactJSON(value any) string {
 	text, err := encode(value, "")
 	if err != nil { // no value of these types can fail, because they hold texts and numbers only
 		panic(err)
@@ -56,11 +56,11 @@ func (p *printer) document(value any) {
 		p.print([]string{"{", ","}[min(i, 1)], "\n  \"", v.Type().Field(i).Tag.Get("json"), "\": ")
 		field := v.Field(i)
 		if field.Kind() != reflect.Slice || field.Type().Elem().Kind() != reflect.Struct || field.Len() == 0 {
-			p.print(compact(field.Interface()))
+			p.print(compactJSON(field.Interface()))
 			continue
 		}
 		for j := range field.Len() {
-			p.print([]string{"[", ","}[min(j, 1)], "\n    ", compact(field.Index(j).Interface()))
+			p.print([]string{"[", ","}[min(j, 1)], "\n    ", compactJSON(field.Index(j).Interface()))
 		}
 		p.print("\n  ]")
 	}
@@ -78,7 +78,7 @@ func escaped(text []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[at:])
-		if r != '#' && dangerous(r, size) || r == '#' && at > 0 && text[at-1] == '#' &&
+		if r != '#' && isDangerous(r, size) || r == '#' && at > 0 && text[at-1] == '#' &&
 			isCommand(string(text[at-1:min(len(text), at+maxCommand)]), 1) {
 			safe = append(safe, text[written:at]...)
 			for _, unit := range utf16.Encode([]rune{r}) {
@@ -94,9 +94,9 @@ func escaped(text []byte) []byte {
 	return append(safe, text[written:]...)
 }
 
-// event returns a line of JSON for standard error. The key names the type of the value, such as note or diagnostics.
-func event(key string, value any) string {
-	return `{"format_version":` + strconv.Itoa(FormatVersion) + `,"` + key + `":` + compact(value) + "}"
+// eventLine returns a line of JSON for standard error. The key names the type of the value, such as note or diagnostics.
+func eventLine(key string, value any) string {
+	return `{"format_version":` + strconv.Itoa(FormatVersion) + `,"` + key + `":` + compactJSON(value) + "}"
 }
 
 type jsonDiagnostics struct {

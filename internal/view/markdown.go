@@ -67,7 +67,7 @@ func (m *markdown) head(plan *shownPlan) {
 		noun, names := plan.Where().From(fewManifests)
 		m.line("Workspace ", code(plan.Workspace), " at ", code(place), ", "+noun+" ", code(names), ".\n")
 	}
-	if !plan.unremarkable() {
+	if !plan.isUnremarkable() {
 		m.line("Plan ", code(plan.Hash), "\n")
 	}
 }
@@ -202,15 +202,15 @@ func (e *entry) markdown() string {
 		switch {
 		case c.path == "":
 			short = append(short, c.note)
-		case c.form == noted:
+		case c.form == formNoted:
 			short = append(short, path+" "+c.note+remark)
-		case c.form == added:
+		case c.form == formAdded:
 			short = append(short, path+" "+c.after.span(false).markdown())
-		case c.form == relisted:
+		case c.form == formRelisted:
 			short = append(short, path+" "+c.relisting("-", false, func(text string, _ bool) string { return code(text) })+remark)
-		case c.form == edited:
+		case c.form == formEdited:
 			long = append(long, "  "+path+remark+"\n"+fenced(difference(c.before.text, c.after.text, false)))
-		case c.form == replaced:
+		case c.form == formReplaced:
 			short = append(short, path+" "+c.before.span(false).markdown()+" → "+c.after.span(false).markdown()+remark)
 		}
 	}

@@ -69,11 +69,11 @@ func (ch *change) label() string { return cmp.Or(ch.name, ch.path) }
 type form int
 
 const (
-	noted    form = iota // no values
-	added                // the value of a new object
-	replaced             // both values
-	edited               // the difference of two texts
-	relisted             // the elements that a list loses and gets
+	formNoted    form = iota // no values
+	formAdded                // the value of a new object
+	formReplaced             // both values
+	formEdited               // the difference of two texts
+	formRelisted             // the elements that a list loses and gets
 )
 
 // value is the old or the new value of a change.
@@ -125,7 +125,7 @@ func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 			memberships[key] = e
 		}
 	}
-	if old := plan.choose(func(e *entry) bool { return e.step.AsBefore && e.action == planner.NotPossible }); len(old) > 1 {
+	if old := plan.entriesWhere(func(e *entry) bool { return e.step.AsBefore && e.action == planner.NotPossible }); len(old) > 1 {
 		for _, e := range old { // a single one is shown with its reason, because that takes one line, too
 			e.isOld = true
 		}
@@ -165,7 +165,7 @@ func (e *entry) changes() []change {
 				continue
 			}
 			c := e.plan.newChange(e.kind, e.action, &step.Changes[i])
-			if e.action == planner.Create && c.form == added && c.after.text == e.step.Title { // the title already stands beside the address
+			if e.action == planner.Create && c.form == formAdded && c.after.text == e.step.Title { // the title already stands beside the address
 				continue
 			}
 			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
@@ -213,7 +213,7 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 		absent = "(unknown)"
 	}
 	shown := change{
-		path: c.Path, name: c.Name, form: replaced, before: newValue(c.Before, word, absent),
+		path: c.Path, name: c.Name, form: formReplaced, before: newValue(c.Before, word, absent),
 		after: newValue(c.After, word, "(none)"),
 	}
 	if known && f.Words != nil {
@@ -230,14 +230,14 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 		when := map[bool]string{true: "its target exists", false: "their targets exist"}[c.References == 1]
 		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "link") + ", added when " + when}
 	case action == planner.Create:
-		shown.form, shown.after.text = added, strings.TrimSuffix(shown.after.text, "\n")
+		shown.form, shown.after.text = formAdded, strings.TrimSuffix(shown.after.text, "\n")
 	case shown.before.list && shown.after.list:
-		shown.form = relisted
+		shown.form = formRelisted
 	case !shown.before.isLong() && !shown.after.isLong():
 	case slices.Equal(splitLines(shown.before.text), splitLines(shown.after.text)):
-		shown.form, shown.note = noted, "differs in line ends only"
+		shown.form, shown.note = formNoted, "differs in line ends only"
 	default:
-		shown.form = edited
+		shown.form = formEdited
 	}
 	return shown
 }
@@ -506,8 +506,8 @@ func (e *entry) namedMembers() []string {
 	return named
 }
 
-// choose returns the entries for which wanted returns true.
-func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
+// entriesWhere returns the entries for which wanted returns true.
+func (s *shownPlan) entriesWhere(wanted func(*entry) bool) []*entry {
 	var all []*entry
 	for i := range s.entries {
 		if e := &s.entries[i]; wanted(e) {
@@ -517,8 +517,8 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	return all
 }
 
-// unremarkable reports whether the plan has no changes, no refusals, no kept fields and no changes of the state.
-func (s *shownPlan) unremarkable() bool {
+// isUnremarkable reports whether the plan has no changes, no refusals, no kept fields and no changes of the state.
+func (s *shownPlan) isUnremarkable() bool {
 	sum := &s.Summary
 	return sum.Create+sum.Update+sum.Adopt+sum.Delete+sum.AddMembers+sum.RemoveMembers+sum.Blocked+sum.Kept+len(s.StateChanges) == 0
 }
@@ -526,7 +526,7 @@ func (s *shownPlan) unremarkable() bool {
 // verdict returns the closing line of a plan in two parts. head is empty, or begins the line in bold.
 func (s *shownPlan) verdict() (head, text string) {
 	sum := &s.Summary
-	if s.unremarkable() {
+	if s.isUnremarkable() {
 		text = "No changes. All " + diag.Count(sum.Unchanged, "object") + " match the manifest"
 		switch unseen := len(s.NotCompared) > 0; {
 		case len(s.Options.Undo) > 0:

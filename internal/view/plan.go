@@ -50,14 +50,14 @@ func (textFormat) plan(v *View, d *planfile.Document) error {
 		plan := newShownPlan(d, v.o.PerMinute)
 		out.where(d.Where())
 		switch {
-		case plan.unremarkable():
+		case plan.isUnremarkable():
 		case v.o.Extent == Counts:
 			out.tally(newTally(plan))
 		default:
 			out.entries(plan)
 		}
 		out.verdict(plan)
-		if !plan.unremarkable() {
+		if !plan.isUnremarkable() {
 			out.line(out.dim.paint("plan " + Safe(d.Hash))) // the hash lets people compare two plans
 		}
 	})
@@ -115,7 +115,7 @@ func (p *printer) tally(t tally) {
 // Without --full it shows only the first entries of each action, but all deletions.
 func (p *printer) entries(plan *shownPlan) {
 	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
-	listed := plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld) })
+	listed := plan.entriesWhere(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild && (p.whole || !e.isOld) })
 	blocks := &blocks{printer: p}
 	for _, project := range plan.byProject(p.groups(listed)) {
 		blocks.title = project.title(Safe)
@@ -130,7 +130,7 @@ func (p *printer) entries(plan *shownPlan) {
 		}
 	}
 	unsupported := func(e *entry) (string, bool) { return e.step.Unsupported, true }
-	for i, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld) }), 1, unsupported) {
+	for i, same := range gather(plan.entriesWhere(func(e *entry) bool { return e.step.Unsupported != "" && (p.whole || !e.isOld) }), 1, unsupported) {
 		if i == 0 {
 			blocks.title = "Left out"
 		}
@@ -149,7 +149,7 @@ func (p *printer) entries(plan *shownPlan) {
 	}
 	text := counts(append(parts, count{kept, "kept as on the service"})...)
 	blocks.title = ""
-	if n := len(plan.choose(func(e *entry) bool { return e.isOld })); n > 0 && !p.whole {
+	if n := len(plan.entriesWhere(func(e *entry) bool { return e.isOld })); n > 0 && !p.whole {
 		blocks.end()
 		blocks.add(func() {
 			p.line(p.refuse.paint("!"), " ", p.bold.paint(strconv.Itoa(n)+" not possible, as before"), "; --full shows them")
@@ -203,7 +203,7 @@ func (bl *blocks) end() {
 // groups returns the entries in groups to show as one: equal updates, and refusals for one reason. With --full each entry stays
 // alone. The update of an adopted object stays alone too, unless its kind has only one object in a place.
 func (p *printer) groups(list []*entry) [][]*entry {
-	return grouped(list, namedSteps+1, func(e *entry) bool {
+	return groupEntries(list, namedSteps+1, func(e *entry) bool {
 		return !p.whole && (e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton))
 	})
 }
@@ -221,9 +221,9 @@ func (p *printer) entry(same []*entry) {
 		}
 		p.line(color.paint(symbol), " ", p.bold.paint(diag.Count(len(same), e.noun())), why)
 	} else if identifier, name := e.displayNames(); name == "" {
-		p.line(p.heading(symbol, color, string(e.address)), after(identifier), p.entryDetails(e))
+		p.line(p.heading(symbol, color, string(e.address)), gapBefore(identifier), p.entryDetails(e))
 	} else {
-		p.line(color.paint(symbol), " ", Safe(string(e.address)), after(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.entryDetails(e))
+		p.line(color.paint(symbol), " ", Safe(string(e.address)), gapBefore(identifier), "  ", p.bold.paint((&value{text: name}).inline(p.whole)), p.entryDetails(e))
 	}
 	if places := positions(same); places != "" {
 		p.line("    ", p.dim.paint("-->"), " ", places)
@@ -271,8 +271,8 @@ func (pl *palette) heading(symbol string, color style, address string) string {
 	return color.paint(symbol) + " " + pl.bold.paint(Safe(address))
 }
 
-// after returns a word with a gap before it, or "" for no word.
-func after(word string) string {
+// gapBefore returns a word with a gap before it, or "" for no word.
+func gapBefore(word string) string {
 	if word == "" {
 		return ""
 	}
@@ -322,7 +322,7 @@ func (p *printer) entryDetails(e *entry) string {
 // child shows a new object within the entry of its parent, on one line. The line begins with the name of the object's list,
 // unless more is true because the line above belongs to the same list.
 func (p *printer) child(e *entry, more bool, column int) {
-	beginning := blanks(4 + column)
+	beginning := spaces(4 + column)
 	if !more {
 		beginning = label(e.kind.Section, column)
 	}
@@ -362,7 +362,7 @@ func (p *printer) unsupported(objects string, entries []*entry) {
 
 // label returns the beginning of a field's line: its name, and spaces up to the column.
 func label(name string, column int) string {
-	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
+	return "    " + Safe(name) + ":" + spaces(column-width(name)-1)
 }
 
 // change shows the change of a field.
@@ -374,21 +374,21 @@ func (p *printer) change(c *change, column int) {
 	switch {
 	case c.path == "":
 		p.line("    ", p.dim.paint("("+c.note+")"))
-	case c.form == noted:
+	case c.form == formNoted:
 		p.line(label(c.label(), column), c.note, remark)
-	case c.form == relisted:
+	case c.form == formRelisted:
 		p.line(label(c.label(), column), c.relisting("-", p.whole, func(text string, added bool) string {
 			if added {
 				return p.create.paint(Safe(text))
 			}
 			return p.remove.paint(Safe(text))
 		}), remark)
-	case c.form == added && !c.after.list && strings.Contains(c.after.text, "\n"):
+	case c.form == formAdded && !c.after.list && strings.Contains(c.after.text, "\n"):
 		p.line(label(c.label(), 0), remark)
 		p.lines(p.addedLines(c.after.text), firstLines)
-	case c.form == added:
+	case c.form == formAdded:
 		p.line(label(c.label(), column), c.after.inline(p.whole), remark)
-	case c.form == edited:
+	case c.form == formEdited:
 		arrow := ""
 		if c.before.missing != "" {
 			arrow = " " + c.before.missing + " ->"
@@ -397,7 +397,7 @@ func (p *printer) change(c *change, column int) {
 		}
 		p.line(label(c.label(), 0), arrow, remark)
 		p.lines(difference(c.before.text, c.after.text, p.whole), differLines)
-	case c.form == replaced:
+	case c.form == formReplaced:
 		p.line(label(c.label(), column), p.value(&c.before, p.remove), " -> ", p.value(&c.after, p.create), remark)
 	}
 }
@@ -433,7 +433,7 @@ func (p *printer) keptFields(blocks *blocks, list []keptField) (omitted int) {
 
 func (p *printer) keptField(k *keptField) {
 	why := "kept, " + Safe(k.remark)
-	if k.form == edited {
+	if k.form == formEdited {
 		p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; "+k.differs+" by:)"))
 		p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
 		return

@@ -140,7 +140,7 @@ func (pr *Progress) Event(e executor.Event) {
 	if pr.v.json && !pr.v.o.Live {
 		r := e.Result
 		r.Step = e.Step
-		pr.write(event("event", jsonEnded{e.Step.Address, e.Step.Action, status(&r), e.Done, e.Total, message(r.Err)}))
+		pr.write(eventLine("event", jsonEnded{e.Step.Address, e.Step.Action, status(&r), e.Done, e.Total, errorText(r.Err)}))
 	}
 }
 
@@ -194,7 +194,7 @@ func (pr *Progress) Waiting(d time.Duration, why string) {
 		pr.draw()
 	case pr.v.o.Live || d < time.Second:
 	case pr.v.json:
-		pr.write(event("waiting", jsonWait{d.Round(time.Millisecond).Seconds(), why}))
+		pr.write(eventLine("waiting", jsonWait{d.Round(time.Millisecond).Seconds(), why}))
 	default:
 		pr.write("waiting " + approximate(d) + " for " + Safe(why))
 	}
@@ -299,7 +299,7 @@ func (pr *Progress) bar() string {
 		return ""
 	}
 	done := barColumns * min(pr.done, pr.total) / pr.total
-	return " [" + strings.Repeat("=", done) + blanks(barColumns-done) + "]"
+	return " [" + strings.Repeat("=", done) + spaces(barColumns-done) + "]"
 }
 
 // jsonWait is the JSON of a wait.
@@ -318,8 +318,8 @@ type jsonEnded struct {
 	Error   *string          `json:"error"`
 }
 
-// message returns the text of an error, or nil for no error.
-func message(err error) *string {
+// errorText returns the text of an error, or nil for no error.
+func errorText(err error) *string {
 	if err == nil {
 		return nil
 	}

@@ -25,10 +25,10 @@ func (p *printer) report(r *doctor.Report) {
 	}
 	colors := map[string]style{doctor.OK: p.create, doctor.Warning: p.warning, doctor.Problem: p.failure}
 	for _, c := range r.Checks {
-		p.line(colors[c.Status].paint(c.Status), blanks(statuses-len(c.Status)), columnGap, c.Name, blanks(names-len(c.Name)), columnGap,
+		p.line(colors[c.Status].paint(c.Status), spaces(statuses-len(c.Status)), columnGap, c.Name, spaces(names-len(c.Name)), columnGap,
 			Safe(c.Summary))
 		if c.Hint != "" {
-			p.line(blanks(names+statuses+2*len(columnGap)), p.dim.paint("-> "), Safe(c.Hint))
+			p.line(spaces(names+statuses+2*len(columnGap)), p.dim.paint("-> "), Safe(c.Hint))
 		}
 	}
 	found := cmp.Or(counts(noun(r.Summary.Problems, "problem"), noun(r.Summary.Warnings, "warning")), "All is well")

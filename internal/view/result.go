@@ -54,7 +54,7 @@ type stepResult struct {
 // newShownResult returns the JSON form of a run's result.
 func newShownResult(r *executor.Result) shownResult {
 	shown := shownResult{
-		FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: message(r.Stopped),
+		FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: errorText(r.Stopped),
 		Steps: make([]stepResult, len(r.Steps)),
 	}
 	n := map[string]int{}
@@ -71,7 +71,7 @@ func newStepResult(r *executor.StepResult) stepResult {
 	shown := stepResult{
 		Address: s.Address, Action: s.Action, Status: status(r), ID: diag.OrNull(cmp.Or(r.Outcome.ID, s.ID)),
 		Identifier: diag.OrNull(r.Outcome.Identifier),
-		Error:      message(r.Err), Warnings: warnings(r), Position: diag.OrNull(s.Position), Missing: r.Missing, NotTaken: r.Outcome.NotTaken,
+		Error:      errorText(r.Err), Warnings: stepWarnings(r), Position: diag.OrNull(s.Position), Missing: r.Missing, NotTaken: r.Outcome.NotTaken,
 		of: r, did: s.Action,
 	}
 	if r.BlockedBy != nil {
@@ -93,8 +93,8 @@ func newStepResult(r *executor.StepResult) stepResult {
 	return shown
 }
 
-// warnings returns a step's warnings about the service's answers, and a warning about members that were left out.
-func warnings(r *executor.StepResult) diag.List {
+// stepWarnings returns a step's warnings about the service's answers, and a warning about members that were left out.
+func stepWarnings(r *executor.StepResult) diag.List {
 	s, list := r.Step, diag.List{}
 	for _, d := range r.Outcome.Warnings.OrEmpty() {
 		if d.Address == "" {

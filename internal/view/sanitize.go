@@ -42,7 +42,7 @@ func Safe(s string) string {
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 			marks = 0
 		}
-		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) || !joins(s[written:i], r, s[i+size:]) {
+		if isDangerous(r, size) || marks > maxMarks || isCommand(s, i) || !joins(s[written:i], r, s[i+size:]) {
 			b.WriteString(s[written:i])
 			writeEscape(&b, r, s[i])
 			written = i + size
@@ -101,8 +101,8 @@ const (
 	maxCommand = 32
 )
 
-// dangerous reports whether a rune of the given length must not reach a terminal.
-func dangerous(r rune, size int) bool {
+// isDangerous reports whether a rune of the given length must not reach a terminal.
+func isDangerous(r rune, size int) bool {
 	switch {
 	case r < ' ' || r == 0x7f:
 		return true
@@ -166,5 +166,5 @@ func truncate(s string, columns int) string {
 	return s[:cut] + "…"
 }
 
-// blanks returns n spaces.
-func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
+// spaces returns n spaces.
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

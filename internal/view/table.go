@@ -121,7 +121,7 @@ func (p *printer) row(cells []string, widths []int, s style) {
 			cell = truncate(cell, columns)
 		}
 		b.WriteString(cell)
-		b.WriteString(blanks(columns - width(cell)))
+		b.WriteString(spaces(columns - width(cell)))
 		b.WriteString(columnGap)
 	}
 	p.print(s.paint(strings.TrimRight(b.String(), " ")), "\n")

@@ -143,7 +143,7 @@ func (v *View) Notef(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
 	v.printError(func(p *printer) {
 		if v.json {
-			p.line(event("note", text))
+			p.line(eventLine("note", text))
 		} else {
 			p.line(Safe(text))
 		}

@@ -49,7 +49,7 @@ func wrapped(text string, columns int) string {
 				if color != "" {
 					b.WriteString("\x1b[0m")
 				}
-				b.WriteString("\n" + blanks(indent) + color)
+				b.WriteString("\n" + spaces(indent) + color)
 				at, gap, between = indent, 0, strings.ReplaceAll(between, " ", "")
 			}
 			b.WriteString(between + part)

@@ -18,7 +18,7 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 	o := r.step.Object
 	rows, err := w.listIn(ctx, r.step.Kind, o.Parent, w.ids)
 	if err != nil {
-		return executor.Outcome{}, failure(r.step, err)
+		return executor.Outcome{}, stepError(r.step, err)
 	}
 	for _, predefined := range rows {
 		if o.SameNaturalKey(predefined, w.idResolver(o, w.ids)) {
@@ -35,25 +35,25 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	step := r.step
 	op, ok := w.operation(step, resource.Get)
 	if !ok {
-		return executor.Outcome{}, failure(step, cause)
+		return executor.Outcome{}, stepError(step, cause)
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(cause.ExistingID)})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
 		hidden := hiddenConflict(step, cause.ExistingID, "archived or a draft")
-		if step.Kind.ListsAll() && w.learned.countRefusal(step) <= maxClearings {
+		if step.Kind.ListsAll() && w.traits.countRefusal(step) <= maxClearings {
 			hidden = &executor.Pending{After: shortGrace, Err: hidden}
 		}
 		return executor.Outcome{}, hidden
 	case err != nil || res.Row.ID() != cause.ExistingID:
-		return executor.Outcome{}, failure(step, cause)
+		return executor.Outcome{}, stepError(step, cause)
 	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
 		step.Object.SameNaturalKey(res.Row, w.idResolver(step.Object, w.ids)):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
 	default:
-		return executor.Outcome{}, failure(step, cause)
+		return executor.Outcome{}, stepError(step, cause)
 	}
 }
 

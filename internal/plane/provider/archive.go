@@ -30,10 +30,10 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 		return executor.Outcome{Record: planner.Record{ID: id}}, nil // a request of an earlier run was carried out after the plan read the object
 	}
 	if err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, stepError(step, err)
 	}
 	if at, shown := res.Row["archived_at"]; shown && (at != nil) != (step.Operation.Verb == resource.Archive) {
-		return executor.Outcome{}, failure(step, errors.New("the service accepts the request and changes nothing: this edition cannot do that"))
+		return executor.Outcome{}, stepError(step, errors.New("the service accepts the request and changes nothing: this edition cannot do that"))
 	}
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil
 }

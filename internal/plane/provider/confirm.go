@@ -237,7 +237,7 @@ func (w *write) confirmedOutcome(step *planner.Step, out executor.Outcome, row r
 	w.recordRewrites(step, row, out.Values)
 	for _, v := range step.Values() {
 		key := planner.ShownKey(v.Field.Name)
-		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
+		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.isUntouched(row) || v.Field.Rich() && sent.Sends(v) == nil {
 			out.Values[key] = cmp.Or(before[key], planner.UnverifiedValue(time.Time{}))
 		}
 	}

@@ -28,7 +28,7 @@ func (w *write) sendCustom(ctx context.Context, r row) error {
 		at[v.Field.Definition.Kind.Param] = id
 		op := resource.CustomFieldOp(v)
 		req := apiclient.Request{Operation: op, Params: at, Body: resource.CustomBody(v, op, w.idResolver(r.step.Object, w.ids))}
-		if _, err := w.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
+		if _, err := w.client.Do(ctx, req); err != nil && (!v.Null || !isNotFound(err)) {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome
 
 // hasCustomInBody reports whether the body of the step's row contains its custom fields.
 func (w *write) hasCustomInBody(step *planner.Step) bool {
-	return w.customNamed[step] && !w.learned.lacks(setValueOp())
+	return w.customNamed[step] && !w.traits.lacks(setValueOp())
 }
 
 // setValueOp returns the operation of API v1 that sets a value. It replaces custom_fields if API v2 does not support them.
@@ -69,13 +69,13 @@ func setValueOp() *resource.Operation {
 // object that shows custom fields decides.
 func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 	step := r.step
-	if lacks := w.learned.lacks(setValueOp()); lacks || w.learned.seenCustom(false) {
+	if lacks := w.traits.lacks(setValueOp()); lacks || w.traits.seenCustom(false) {
 		return !lacks
 	}
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)})
 	if err != nil {
-		w.learned.disable(setValueOp(), err)
+		w.traits.disable(setValueOp(), err)
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
@@ -91,10 +91,10 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 		before := w.plan.Known[step.Address].Values[v.Field.Name]
 		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
 		if !ok || there == v.Null || there && still {
-			w.learned.disable(setValueOp(), errors.New("API v2 leaves out custom_fields"))
+			w.traits.disable(setValueOp(), errors.New("API v2 leaves out custom_fields"))
 			return false
 		}
-		w.learned.seenCustom(there) // a cleared value may have been empty before
+		w.traits.seenCustom(there) // a cleared value may have been empty before
 	}
 	return true
 }
@@ -107,15 +107,15 @@ func (w *write) loadCustomNames(ctx context.Context, r row) bool {
 			continue
 		}
 		id, _ := w.ids(v.Field.Definition.Address)
-		name, known := w.learned.customName(id)
+		name, known := w.traits.customName(id)
 		if !known {
 			op, _ := resource.MustLookup(resource.Property).Op(resource.ListNames, resource.V2)
 			rows, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params, Query: url.Values{"fields": {"id,name"}}})
 			if err != nil {
 				rows = nil // API v1 sends the values then
 			}
-			w.learned.nameCustom(id, rows)
-			name, _ = w.learned.customName(id)
+			w.traits.nameCustom(id, rows)
+			name, _ = w.traits.customName(id)
 		}
 		if name == "" {
 			return false
@@ -127,6 +127,6 @@ func (w *write) loadCustomNames(ctx context.Context, r row) bool {
 // customName returns the name of a property in bodies of API v2, or "".
 func (w *write) customName(definition *resource.Object) string {
 	id, _ := w.ids(definition.Address)
-	name, _ := w.learned.customName(id)
+	name, _ := w.traits.customName(id)
 	return name
 }

@@ -21,8 +21,8 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	if err == nil {
 		_, err = s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
 	}
-	if err != nil && !notFound(err) {
-		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))
+	if err != nil && !isNotFound(err) {
+		return executor.Outcome{}, explainRefusedDelete(step, stepError(step, err))
 	}
 	if get, ok := step.Kind.Op(resource.Get, s.plan.API); ok && err == nil {
 		res, err := s.client.Do(ctx, apiclient.Request{Operation: get, Params: step.Params})
@@ -64,7 +64,7 @@ func explainRefusedDelete(step *planner.Step, err error) error {
 func (s *Service) checkUnused(ctx context.Context, step *planner.Step, g planner.Guard) error {
 	answer, err := ask(ctx, s.client, g.Read)
 	if err != nil {
-		return failure(step, err)
+		return stepError(step, err)
 	}
 	m := resource.MustLookup(g.Read.Operation.Kind).Membership
 	n := 0

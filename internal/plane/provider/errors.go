@@ -9,8 +9,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// failure converts an error of the client into the error on which the executor acts.
-func failure(step *planner.Step, err error) error {
+// stepError converts an error of the client into the error on which the executor acts.
+func stepError(step *planner.Step, err error) error {
 	var e *apiclient.Error
 	switch {
 	case !errors.As(err, &e) && errors.Is(err, apiclient.ErrStopped): // through the file store
@@ -44,7 +44,7 @@ func abortOnStop(err error) error {
 	return err
 }
 
-// notFound reports whether the service says that an object does not exist. The error of an unsupported route does not count.
-func notFound(err error) bool {
+// isNotFound reports whether the service says that an object does not exist. The error of an unsupported route does not count.
+func isNotFound(err error) bool {
 	return errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)
 }

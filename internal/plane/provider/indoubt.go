@@ -93,12 +93,12 @@ func (s *Service) recordLost(step *planner.Step, cause error) *lostCreate {
 	return u
 }
 
-// exhausted reports whether the create is not sent again.
-func (lc *lostCreate) exhausted() bool {
+// isExhausted reports whether the create is not sent again.
+func (lc *lostCreate) isExhausted() bool {
 	return lc.attempts >= answeredAttempts || lc.attempts-lc.answered >= attempts
 }
 
-func (lc *lostCreate) exhaustion() error {
+func (lc *lostCreate) exhaustedError() error {
 	return fmt.Errorf("sent %d times without success, and not found: %w", lc.attempts, lc.cause)
 }
 
@@ -135,8 +135,8 @@ func (s *Service) duplicateUntil(step *planner.Step, foundByLookup bool) time.Ti
 // isBrief reports whether the period is too short for lookups during it.
 func (lc *lostCreate) isBrief() bool { return lc.period <= 8*shortGrace }
 
-// pending returns the error of a create that will be looked up later: several times during a long grace period, the last time at its end.
-func (lc *lostCreate) pending() error {
+// pendingError returns the error of a create that will be looked up later: several times during a long grace period, the last time at its end.
+func (lc *lostCreate) pendingError() error {
 	const first, factor = 20, 4
 	switch {
 	case lc.isBrief(), lc.costly && lc.wait > 0:
@@ -221,7 +221,7 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 		u := r.lost
 		tooEarly := u.costly && u.isBrief() && u.wait == 0 && time.Now().Before(u.periodEnd())
 		if tooEarly {
-			w.attempts[r.at].Err = u.pending()
+			w.attempts[r.at].Err = u.pendingError()
 		}
 		return tooEarly
 	})
@@ -243,9 +243,9 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 			a.Err = w.lookupFailed(u, seen.err)
 		case begin.Before(u.periodEnd()): // it may have been carried out since the lookup began
 			u.failedLookups = 0
-			a.Err = u.pending()
-		case u.exhausted():
-			a.Err = failure(r.step, u.exhaustion())
+			a.Err = u.pendingError()
+		case u.isExhausted():
+			a.Err = stepError(r.step, u.exhaustedError())
 		default:
 			absentRows = append(absentRows, r)
 		}
@@ -293,7 +293,7 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 	case seen.result == undetermined && r.lost != nil:
 		return out, w.lookupFailed(r.lost, seen.err)
 	default:
-		return out, failure(r.step, e)
+		return out, stepError(r.step, e)
 	}
 }
 

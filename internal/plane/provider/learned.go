@@ -14,9 +14,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// learned holds properties of the service that answers have shown during a run: dialects, limits, and missing operations. It is safe for
+// serviceTraits holds properties of the service that answers have shown during a run: dialects, limits, and missing operations. It is safe for
 // concurrent use.
-type learned struct {
+type serviceTraits struct {
 	mu           sync.Mutex
 	dialects     map[string]resource.Dialect   // by kind, once an answer shows it
 	hidden       map[*resource.Field]bool      // fields that were reported as missing in answers
@@ -27,8 +27,8 @@ type learned struct {
 	storesCustom bool                          // API v2 has stored custom fields
 }
 
-func newLearned(dialects map[string]resource.Dialect) *learned {
-	l := &learned{
+func newLearned(dialects map[string]resource.Dialect) *serviceTraits {
+	l := &serviceTraits{
 		dialects: map[string]resource.Dialect{}, hidden: map[*resource.Field]bool{}, rowLimits: map[*resource.Operation]int{},
 		missing: map[*resource.Operation]error{}, refusals: map[*planner.Step]int{}, customNames: map[string]string{},
 	}
@@ -37,7 +37,7 @@ func newLearned(dialects map[string]resource.Dialect) *learned {
 }
 
 // dialect returns the known dialect of the kind's fields in an operation.
-func (le *learned) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
+func (le *serviceTraits) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
 	if op.V2() {
 		return resource.V2Dialect
 	}
@@ -46,7 +46,7 @@ func (le *learned) dialect(k *resource.Kind, op *resource.Operation) resource.Di
 	return le.dialects[k.Name]
 }
 
-func (le *learned) setDialect(k *resource.Kind, d resource.Dialect) {
+func (le *serviceTraits) setDialect(k *resource.Kind, d resource.Dialect) {
 	if !k.HasDialects() {
 		return
 	}
@@ -56,7 +56,7 @@ func (le *learned) setDialect(k *resource.Kind, d resource.Dialect) {
 }
 
 // firstHidden reports whether this is the first call for a field that answers do not show.
-func (le *learned) firstHidden(f *resource.Field) bool {
+func (le *serviceTraits) firstHidden(f *resource.Field) bool {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	first := !le.hidden[f]
@@ -65,7 +65,7 @@ func (le *learned) firstHidden(f *resource.Field) bool {
 }
 
 // customName returns the name of a property in bodies of API v2; "" = it has none. known is false if it was not read yet.
-func (le *learned) customName(id string) (name string, known bool) {
+func (le *serviceTraits) customName(id string) (name string, known bool) {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	name, known = le.customNames[id]
@@ -73,7 +73,7 @@ func (le *learned) customName(id string) (name string, known bool) {
 }
 
 // nameCustom stores the names of the properties in rows, and that the wanted property has none if it is missing.
-func (le *learned) nameCustom(wanted string, rows []resource.Row) {
+func (le *serviceTraits) nameCustom(wanted string, rows []resource.Row) {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.customNames[wanted] = ""
@@ -83,7 +83,7 @@ func (le *learned) nameCustom(wanted string, rows []resource.Row) {
 }
 
 // seenCustom records whether API v2 stores custom fields now, and reports whether it ever did.
-func (le *learned) seenCustom(now bool) bool {
+func (le *serviceTraits) seenCustom(now bool) bool {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.storesCustom = le.storesCustom || now
@@ -92,7 +92,7 @@ func (le *learned) seenCustom(now bool) bool {
 
 // countRefusal counts and returns the refusals of a step that is sent again: because of a concurrent change, of a forbidden delete, or of a
 // conflict with an object that is in no list.
-func (le *learned) countRefusal(step *planner.Step) int {
+func (le *serviceTraits) countRefusal(step *planner.Step) int {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.refusals[step]++
@@ -100,7 +100,7 @@ func (le *learned) countRefusal(step *planner.Step) int {
 }
 
 // rowLimit returns the largest number of rows in one request.
-func (le *learned) rowLimit(op *resource.Operation) int {
+func (le *serviceTraits) rowLimit(op *resource.Operation) int {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	if n, ok := le.rowLimits[op]; ok {
@@ -110,27 +110,27 @@ func (le *learned) rowLimit(op *resource.Operation) int {
 }
 
 // splitLimit halves the limit after a request with so many rows was too large or too slow.
-func (le *learned) splitLimit(op *resource.Operation, rows int) {
+func (le *serviceTraits) splitLimit(op *resource.Operation, rows int) {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.rowLimits[op] = max(1, rows/2)
 }
 
 // lacks reports whether the service lacks an operation of API v2.
-func (le *learned) lacks(op *resource.Operation) bool {
+func (le *serviceTraits) lacks(op *resource.Operation) bool {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	return le.missing[op] != nil
 }
 
-func (le *learned) disable(op *resource.Operation, why error) {
+func (le *serviceTraits) disable(op *resource.Operation, why error) {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.missing[op] = why
 }
 
 // fallbacks returns warnings about operations of API v2 that the service lacks, one for each reason.
-func (le *learned) fallbacks() diag.List {
+func (le *serviceTraits) fallbacks() diag.List {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	kinds := map[string][]string{} // by reason

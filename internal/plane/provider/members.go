@@ -66,10 +66,10 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, j.in)}}, nil
 	}
 	if err := j.joinMembers(ctx, members); err != nil {
-		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
+		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, stepError(step, err))
 	}
 	if j.refusal != nil {
-		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explainRefusal())
+		return executor.Outcome{Record: planner.Record{Members: j.in}}, stepError(step, j.explainRefusal())
 	}
 	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherValue, id) })
 	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, asSent)}, Warnings: j.warnings}, nil
@@ -111,7 +111,7 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 		return apiclient.Request{Operation: op, Params: params, Body: step.Kind.Membership.Attribute.Body(op, m.Value)}
 	})
 	if err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, stepError(step, err)
 	}
 	out := executor.Outcome{Record: planner.Record{Values: attributeValues(step, []member{{m, m.ID}}, []string{m.ID})}}
 	if hasOtherAttribute(step, m, res.Row, &out.Warnings) {
@@ -145,12 +145,12 @@ func (s *Service) sendMember(ctx context.Context, step *planner.Step, value stri
 	if !op.V2() || !ok || a != nil && value != "" && !a.Known(value) {
 		return s.client.Do(ctx, of(op)) //nolint:wrapcheck // the caller says what failed
 	}
-	if !s.learned.lacks(op) {
+	if !s.traits.lacks(op) {
 		res, err := s.client.Do(ctx, of(op))
 		if !errors.Is(err, apiclient.ErrUnsupported) {
 			return res, err //nolint:wrapcheck // the caller says what failed
 		}
-		s.learned.disable(op, err)
+		s.traits.disable(op, err)
 	}
 	return s.client.Do(ctx, of(v1)) //nolint:wrapcheck // the caller says what failed
 }
@@ -346,12 +346,12 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	if !ok || !step.Operation.V2() {
 		return s.removeWith(ctx, step.Operation, step)
 	}
-	if !s.learned.lacks(step.Operation) {
+	if !s.traits.lacks(step.Operation) {
 		out, err := s.removeWith(ctx, step.Operation, step)
 		if !errors.Is(err, apiclient.ErrUnsupported) {
 			return out, err
 		}
-		s.learned.disable(step.Operation, err)
+		s.traits.disable(step.Operation, err)
 	}
 	var removed executor.Outcome
 	for i := range step.Members.Items {
@@ -382,11 +382,11 @@ func (s *Service) removeWith(ctx context.Context, op *resource.Operation, step *
 	_, err := s.client.Do(ctx, req)
 	switch {
 	case err == nil:
-	case !notFound(err):
-		return executor.Outcome{}, failure(step, err)
+	case !isNotFound(err):
+		return executor.Outcome{}, stepError(step, err)
 	case !s.confirmRemoved(ctx, step, ids):
 		return executor.Outcome{},
-			diag.WithHint(failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
+			diag.WithHint(stepError(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
 	}
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }

@@ -75,8 +75,8 @@ func (mm *memory) valuesOf(address resource.Address) map[string]string {
 	return mm.values[address]
 }
 
-// untouchedSince reports whether, by its row, nobody changed an object after the run wrote it.
-func (mm *memory) untouchedSince(row resource.Row) bool {
+// isUntouched reports whether, by its row, nobody changed an object after the run wrote it.
+func (mm *memory) isUntouched(row resource.Row) bool {
 	at, _ := row["updated_at"].(string)
 	changed, err := time.Parse(time.RFC3339, at)
 	mm.mu.Lock()

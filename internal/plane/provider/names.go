@@ -37,7 +37,7 @@ func (w *write) resolveRuntimeNames(ctx context.Context, step *planner.Step) err
 				continue
 			}
 			if err := w.readNames(ctx, step.Object, name); err != nil {
-				return failure(step, err)
+				return stepError(step, err)
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	if r.ExternalID != "" {
 		return askByExternalID(ctx, client, r)
 	}
-	rows, err := read(ctx, client, r, fieldsOf(r.Operation, r.Fields))
+	rows, err := read(ctx, client, r, fieldsQuery(r.Operation, r.Fields))
 	switch {
 	case err != nil && isSwitchedOff(ctx, client, r, err):
 		return planner.Answer{}, nil
@@ -157,7 +157,7 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{Unsupported: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{NotFound: true}, nil
-	case r.Optional && forbidden(err):
+	case r.Optional && isForbidden(err):
 		return planner.Answer{Forbidden: true}, nil
 	}
 	return planner.Answer{Rows: rows}, err
@@ -185,9 +185,9 @@ func isSwitchedOff(ctx context.Context, client *apiclient.Client, r planner.Read
 	return on == "false"
 }
 
-// fieldsOf returns the query for some fields only, if the operation supports it. For members these are the identifying fields, which are
+// fieldsQuery returns the query for some fields only, if the operation supports it. For members these are the identifying fields, which are
 // cheapest for the service.
-func fieldsOf(o *resource.Operation, fields string) url.Values {
+func fieldsQuery(o *resource.Operation, fields string) url.Values {
 	if m := resource.MustLookup(o.Kind).Membership; m != nil && fields == "" {
 		fields = m.Fields
 	}
@@ -230,13 +230,13 @@ func read(ctx context.Context, client *apiclient.Client, r planner.Read, query u
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})
 	var e *apiclient.Error
-	if forbidden(err) || errors.As(err, &e) && r.Operation.Writes() && !errors.Is(err, apiclient.ErrUnsupported) {
+	if isForbidden(err) || errors.As(err, &e) && r.Operation.Writes() && !errors.Is(err, apiclient.ErrUnsupported) {
 		return nil, nil
 	}
 	return nil, err
 }
 
-func forbidden(err error) bool {
+func isForbidden(err error) bool {
 	e, ok := errors.AsType[*apiclient.Error](err)
 	return ok && e.Permission()
 }

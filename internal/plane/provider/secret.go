@@ -72,11 +72,11 @@ func (s *Service) storeSecret(step *planner.Step, secret string, out *executor.O
 func (w *write) renewSecret(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
 	if err := w.reserveSecretFile(step); err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, stepError(step, err)
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params})
 	if err != nil {
-		if err = failure(step, err); errors.Is(err, executor.ErrOutcomeUnknown) {
+		if err = stepError(step, err); errors.Is(err, executor.ErrOutcomeUnknown) {
 			err = diag.WithHint(fmt.Errorf("the secret: %w: %w", planner.ErrSecretMayDiffer, err), planner.SecretLostHint)
 		}
 		return executor.Outcome{}, err

@@ -18,7 +18,7 @@ import (
 func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
 	if err := w.reserveSecretFile(step); err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, stepError(step, err)
 	}
 	for {
 		r.lost = w.lostCreate(step)
@@ -45,7 +45,7 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 			out, err := w.resolveRefused(ctx, r, e)
 			return out, w.downgradeGeneric(step, err)
 		case !errors.Is(err, executor.ErrOutcomeUnknown) && (!refused || e.Effect != apiclient.UnknownEffect):
-			return executor.Outcome{}, failure(step, err)
+			return executor.Outcome{}, stepError(step, err)
 		}
 		r.lost = w.recordLost(step, err)
 		if len(w.settle(ctx, []row{r})) == 0 {
@@ -76,12 +76,12 @@ func (w *write) update(ctx context.Context, r row) (executor.Outcome, error) {
 	if !r.step.OnlyCustom() {
 		res, err := w.sendOne(ctx, r)
 		if err != nil {
-			return executor.Outcome{}, failure(r.step, err)
+			return executor.Outcome{}, stepError(r.step, err)
 		}
 		shown = w.completeRow(ctx, r, res.Row)
 	}
 	if err := w.sendCustom(ctx, r); err != nil {
-		return executor.Outcome{}, failure(r.step, err)
+		return executor.Outcome{}, stepError(r.step, err)
 	}
 	values := w.desiredValues(r.step)
 	out := w.appliedOutcome(r.step, r.params[r.step.Kind.Param], values)
@@ -136,7 +136,7 @@ func (w *write) recordRewrites(step *planner.Step, row resource.Row, applied map
 // sendOne sends the request of a create or update in the service's dialect.
 func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error) {
 	step, extra, resolve := r.step, w.extraFields(r), w.idResolver(r.step.Object, w.ids)
-	dialect := w.learned.dialect(step.Kind, step.Operation)
+	dialect := w.traits.dialect(step.Kind, step.Operation)
 	values := slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
 		return resource.IsCustom(v) || v.Field.ArchiveFlag
 	})
@@ -151,7 +151,7 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	if other, ok := w.otherDialect(step, dialect, err); ok {
 		req.Body = body(other)
 		if res, err = w.client.Do(ctx, req); err == nil {
-			w.learned.setDialect(step.Kind, other)
+			w.traits.setDialect(step.Kind, other)
 		}
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 		res.Row = res.Rows[0]
 	}
 	if d, known := step.Kind.DialectOf(res.Row); known {
-		w.learned.setDialect(step.Kind, d)
+		w.traits.setDialect(step.Kind, d)
 	}
 	return res, nil
 }

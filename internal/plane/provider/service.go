@@ -27,7 +27,7 @@ type Service struct {
 	disk disk.Disk // for secrets; nil = the operating system's
 
 	inDoubt  inDoubt
-	learned  *learned
+	traits   *serviceTraits
 	memory   *memory
 	claims   claims
 	listLock chan struct{} // held while a whole list is written, see lockListWrites
@@ -59,7 +59,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		client: client, plan: plan, state: state, placements: findPlacements(plan),
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
-		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{holders: map[ownedID]claimant{}, disputed: map[*planner.Step]bool{}},
+		traits:  newLearned(plan.Dialects), memory: newMemory(client), claims: claims{holders: map[ownedID]claimant{}, disputed: map[*planner.Step]bool{}},
 		listLock: make(chan struct{}, 1),
 	}
 	s.loadClaims()
@@ -82,7 +82,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 }
 
 // Fallbacks returns warnings about operations of API v2 that the service lacks, one for each reason.
-func (s *Service) Fallbacks() diag.List { return s.learned.fallbacks() }
+func (s *Service) Fallbacks() diag.List { return s.traits.fallbacks() }
 
 // fieldOf identifies a field of an object.
 type fieldOf struct {

@@ -75,7 +75,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 // deleteLeftover deletes an object that will be replaced. It is not an error if the object is already gone.
 func (w *write) deleteLeftover(ctx context.Context, r row, id string) error {
 	remove, _ := w.operation(r.step, resource.Delete)
-	if _, err := w.client.Do(ctx, apiclient.Request{Operation: remove, Params: r.paramsWith(id)}); err != nil && !notFound(err) {
+	if _, err := w.client.Do(ctx, apiclient.Request{Operation: remove, Params: r.paramsWith(id)}); err != nil && !isNotFound(err) {
 		return err
 	}
 	return nil

@@ -127,7 +127,7 @@ func (w *write) split(rows []row) (together, alone []row) {
 func (w *write) sendAll(ctx context.Context, rows []row) {
 	for len(rows) > 0 {
 		n, bodies := w.takeRows(rows)
-		if n == 1 && !slices.ContainsFunc(rows[0].step.Values(), resource.IsCustom) || w.learned.lacks(w.op) {
+		if n == 1 && !slices.ContainsFunc(rows[0].step.Values(), resource.IsCustom) || w.traits.lacks(w.op) {
 			w.sendAlone(ctx, rows[:n])
 		} else {
 			w.sendBatch(ctx, rows[:n], bodies)
@@ -200,7 +200,7 @@ func (w *write) carryOut(ctx context.Context, r row) (executor.Outcome, error) {
 // takeRows returns how many of the rows fit into the next request, and their JSON.
 func (w *write) takeRows(rows []row) (n int, bodies [][]byte) {
 	size := 0
-	for _, r := range rows[:min(len(rows), w.learned.rowLimit(w.op))] {
+	for _, r := range rows[:min(len(rows), w.traits.rowLimit(w.op))] {
 		body := w.body(r.step)
 		if size += len(body); size > maxBatchBytes && len(bodies) > 0 {
 			break
@@ -274,7 +274,7 @@ func (w *write) sendBatch(ctx context.Context, rows []row, bodies [][]byte) {
 func (w *write) checkRowID(r row, id string) error {
 	if w.op.Verb == resource.CreateMany {
 		if wrong := w.claim(r.step, resource.Row{"id": id}, true); wrong != nil {
-			return w.recordLost(r.step, w.mixedUpError(r, wrong)).pending()
+			return w.recordLost(r.step, w.mixedUpError(r, wrong)).pendingError()
 		}
 		return nil
 	}
@@ -300,14 +300,14 @@ func (w *write) batchOutcome(step *planner.Step, id string) executor.Outcome {
 // handleRefusedRow returns the outcome of a row that the service refused.
 func (w *write) handleRefusedRow(ctx context.Context, r row, e *apiclient.Error) (executor.Outcome, error) {
 	switch {
-	case r.step.Action == planner.Delete && notFound(e):
+	case r.step.Action == planner.Delete && isNotFound(e):
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
 	case e.Status == 400 && slices.ContainsFunc(r.step.Values(), resource.IsCustom): // the object may be created without them
 		return w.withoutBulk().carryOut(ctx, r)
-	case (e.Collided() || e.Permission() && r.step.Action == planner.Delete) && w.learned.countRefusal(r.step) <= maxRefusals:
+	case (e.Collided() || e.Permission() && r.step.Action == planner.Delete) && w.traits.countRefusal(r.step) <= maxRefusals:
 		return executor.Outcome{}, &executor.Pending{After: afterAnswer, Err: e}
 	case r.step.Action != planner.Create || e.Status != 409:
-		return executor.Outcome{}, failure(r.step, e)
+		return executor.Outcome{}, stepError(r.step, e)
 	}
 	return w.resolveRefused(ctx, r, e)
 }
@@ -324,14 +324,14 @@ func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, 
 	case exists: // some of their objects exist
 		w.sendAll(ctx, w.lookUpRefused(ctx, rows, err, count))
 	case refused && e.TooLarge():
-		w.learned.splitLimit(w.op, len(rows))
+		w.traits.splitLimit(w.op, len(rows))
 		w.sendAll(ctx, rows)
 	case refused && e.TooSlow() && !creates && !w.tooSlow: // repeating a change or a delete is harmless
 		w.tooSlow = true
-		w.learned.splitLimit(w.op, len(rows))
+		w.traits.splitLimit(w.op, len(rows))
 		w.sendAll(ctx, rows)
 	case refused && (e.Unsupported() || e.Status == 404 && w.listExists(ctx, rows[0])):
-		w.learned.disable(w.op, err)
+		w.traits.disable(w.op, err)
 		w.sendAlone(ctx, rows)
 	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // one of the rows caused it
 		if creates {
@@ -343,17 +343,17 @@ func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, 
 			w.attempts[r.at].Err = fmt.Errorf("%w: %w", executor.ErrAbortRun, unknownOutcome{err})
 		}
 	case creates && (errors.Is(err, executor.ErrOutcomeUnknown) || refused && e.Effect == apiclient.UnknownEffect):
-		w.learned.splitLimit(w.op, len(rows))
+		w.traits.splitLimit(w.op, len(rows))
 		for _, r := range rows {
 			u := w.recordLost(r.step, err)
 			if u.attempts == 1 {
 				u.sentAfter = count
 			}
-			w.attempts[r.at].Err = u.pending()
+			w.attempts[r.at].Err = u.pendingError()
 		}
 	default:
 		for _, r := range rows {
-			w.attempts[r.at].Err = failure(r.step, err)
+			w.attempts[r.at].Err = stepError(r.step, err)
 		}
 	}
 }

@@ -261,7 +261,7 @@ func TestALockWhoseAnswerWasLostIsGivenBackAtOnce(t *testing.T) {
 			s.ServeHTTP(w, r)
 		}))
 		began := time.Now()
-		if _, err := state.Retrying(d).Put(t.Context(), "", []byte("one"), ""); err != nil || s.held != "" {
+		if _, err := state.WithRetries(d).Put(t.Context(), "", []byte("one"), ""); err != nil || s.held != "" {
 			t.Error(err, s.held)
 		}
 		if took := time.Since(began); took > 2*time.Second {

@@ -130,7 +130,7 @@ func (ex *examination) unavailableKinds() (missing, denied map[string][]diag.Pos
 		switch f, asked := ex.lists[kind]; {
 		case !asked || f.err == nil:
 			return false
-		case unsupported(f.err):
+		case isUnsupported(f.err):
 			missing[kind] = append(missing[kind], at)
 		case byName && errors.Is(f.err, apiclient.ErrForbidden):
 			denied[kind] = append(denied[kind], at)

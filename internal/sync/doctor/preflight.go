@@ -109,7 +109,7 @@ func (ex *examination) hasNoAPI() bool {
 		return false
 	}
 	for _, f := range ex.lists {
-		if !unsupported(f.err) {
+		if !isUnsupported(f.err) {
 			return false
 		}
 	}

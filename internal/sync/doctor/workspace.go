@@ -19,7 +19,7 @@ func (ex *examination) checkWorkspace() {
 			ex.checkOperations()
 			return
 		}
-		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !unsupported(f.err)
+		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !isUnsupported(f.err)
 	}
 	if !denied {
 		hint := ""
@@ -98,7 +98,7 @@ func (ex *examination) checkEdition() {
 		case !asked:
 		case f.err == nil:
 			ex.Supported = append(ex.Supported, k.Name)
-		case unsupported(f.err):
+		case isUnsupported(f.err):
 			ex.Unsupported = append(ex.Unsupported, k.Name)
 		case errors.Is(f.err, apiclient.ErrForbidden):
 			if op, ok := k.Op(resource.List, ex.in.API); ok && !unreadable {
@@ -127,7 +127,7 @@ func (ex *examination) checkEdition() {
 	}
 }
 
-func unsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
+func isUnsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
 
 // checkSampleProject reports a project that is listed although its own lists cannot be read. Their answers
 // then say nothing about the edition.
@@ -149,7 +149,7 @@ func (ex *examination) checkSampleProject() {
 		f, asked := ex.lists[k.Name]
 		_, isList := k.Op(resource.List, ex.in.API)
 		switch {
-		case !asked || !isList || k.Single || k.Parent != "project" || unsupported(f.err):
+		case !asked || !isList || k.Single || k.Parent != "project" || isUnsupported(f.err):
 		case !errors.Is(f.err, apiclient.ErrNotFound):
 			return
 		default:

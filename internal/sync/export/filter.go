@@ -22,16 +22,16 @@ func namesKind(words []string, k *resource.Kind) bool {
 	})
 }
 
-// perItem reports whether reading objects or members of the kind takes a request for each work item.
-func perItem(k *resource.Kind) bool {
+// isReadPerItem reports whether reading objects or members of the kind takes a request for each work item.
+func isReadPerItem(k *resource.Kind) bool {
 	if m := k.Membership; m != nil {
 		return resource.MustLookup(m.Container).Numbered()
 	}
 	return k.Parent != "" && resource.MustLookup(k.Parent).Numbered()
 }
 
-// readable reports whether the kind can be exported.
-func readable(k *resource.Kind) bool {
+// isReadable reports whether the kind can be exported.
+func isReadable(k *resource.Kind) bool {
 	if k.Membership != nil {
 		_, ok := k.Op(resource.ListMembers, resource.V1)
 		return ok
@@ -52,13 +52,13 @@ type kindChoice struct {
 func chooseKinds(only, with []string) (kindChoice, error) {
 	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
 	with = slices.DeleteFunc(slices.Clone(with), func(word string) bool { return word == customFields })
-	if err := cmp.Or(checkWords("--with", with, perItem), checkWords("--only", only, isSection)); err != nil {
+	if err := cmp.Or(checkWords("--with", with, isReadPerItem), checkWords("--only", only, isSection)); err != nil {
 		return c, err
 	}
 	for _, k := range resource.Kinds() {
 		switch {
-		case k.Membership != nil || !readable(k) || len(only) > 0 && !namesKind(only, k):
-		case perItem(k) && !namesKind(with, k) && !namesKind(only, k):
+		case k.Membership != nil || !isReadable(k) || len(only) > 0 && !namesKind(only, k):
+		case isReadPerItem(k) && !namesKind(with, k) && !namesKind(only, k):
 			c.skipped[k] = true
 		default:
 			for c.exported[k] = true; k.Parent != ""; c.exported[k] = true {
@@ -84,7 +84,7 @@ func isSection(k *resource.Kind) bool { return k.Membership == nil }
 func checkWords(flag string, words []string, accepts func(*resource.Kind) bool) error {
 	for _, word := range words {
 		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool {
-			return readable(k) && accepts(k) &&
+			return isReadable(k) && accepts(k) &&
 				namesKind([]string{word}, k)
 		}) {
 			return &UnknownWordError{flag, word, sections(accepts)}
@@ -97,7 +97,7 @@ func checkWords(flag string, words []string, accepts func(*resource.Kind) bool) 
 func sections(accepts func(*resource.Kind) bool) []string {
 	var words []string
 	for _, k := range resource.Kinds() {
-		if readable(k) && accepts(k) {
+		if isReadable(k) && accepts(k) {
 			words = append(words, sectionName(k))
 		}
 	}
@@ -106,12 +106,14 @@ func sections(accepts func(*resource.Kind) bool) []string {
 }
 
 // Costly returns the words for parts that are read only on request.
-func Costly() []string { return slices.Sorted(slices.Values(append(sections(perItem), customFields))) }
+func Costly() []string {
+	return slices.Sorted(slices.Values(append(sections(isReadPerItem), customFields)))
+}
 
 // CostlyKinds returns the kinds that a word of [Costly] names. The word for values of custom fields names none.
 func CostlyKinds(word string) []*resource.Kind {
 	return slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool {
-		return !readable(k) || !perItem(k) || sectionName(k) != word
+		return !isReadable(k) || !isReadPerItem(k) || sectionName(k) != word
 	})
 }
 
@@ -164,7 +166,7 @@ func (r *reader) filter(l *list) error {
 		switch {
 		case len(wanted) > 0 && !wanted[t]:
 			t.exported = false
-		case t.exported && t.archived() && !archivable:
+		case t.exported && t.isArchived() && !archivable:
 			t.exported = false
 			r.addOmission(l.kind.Noun(), "archived, and the service does not show its contents", t.name(), 1)
 		case t.exported && t.isEmpty():
@@ -206,7 +208,7 @@ func findProject(projects []*object, name string) (*object, error) {
 		return nil, diag.WithHint(fmt.Errorf("the service has no project %s", name), diag.DidYouMean(name, names))
 	case len(found) > 1:
 		return nil, diag.WithHint(fmt.Errorf("%d projects are called %s", len(found), name), "give the identifier of the right one")
-	case found[0].archived():
+	case found[0].isArchived():
 		return nil, diag.WithHint(fmt.Errorf("the project %s is archived, and the service does not show its contents", name),
 			"restore it on the service first")
 	}

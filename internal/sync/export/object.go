@@ -86,7 +86,7 @@ func (ob *object) setAttribute(member, value string) {
 	ob.attributes[member] = value
 }
 
-func (ob *object) archived() bool {
+func (ob *object) isArchived() bool {
 	at, _ := ob.row["archived_at"].(string)
 	return at != ""
 }

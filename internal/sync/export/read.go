@@ -255,7 +255,7 @@ func (r *reader) reportHidden(lists []*list) {
 func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, t := range objects {
-		if op, ok := t.kind.Op(resource.Get, r.o.API); ok && t.exported && !t.kind.Numbered() && t.abridged() {
+		if op, ok := t.kind.Op(resource.Get, r.o.API); ok && t.exported && !t.kind.Numbered() && t.isAbridged() {
 			lists = append(lists, r.newList(t.kind, op, t))
 		}
 	}
@@ -270,8 +270,8 @@ func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 	return nil
 }
 
-// abridged reports whether a row lacks the text that objects of its kind have.
-func (ob *object) abridged() bool {
+// isAbridged reports whether a row lacks the text that objects of its kind have.
+func (ob *object) isAbridged() bool {
 	for i := range ob.kind.Fields {
 		f := &ob.kind.Fields[i]
 		if _, shown := ob.row.Shown(f); f.Rich() && !shown {
@@ -295,7 +295,7 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 			case !listed:
 				r.content.omitted.add(omission{what: "list of " + humanize(m.Membership.Path()), why: r.o.API.Noun() + " cannot read it"}, t.label(), 1)
 			case !t.hasAny(resource.MustLookup(m.Membership.Member)):
-			case perItem(m) && !namesKind(r.o.With, m):
+			case isReadPerItem(m) && !namesKind(r.o.With, m):
 				r.content.skipped[m]++
 			default:
 				lists = append(lists, r.newList(m, op, t))

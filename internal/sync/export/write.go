@@ -162,7 +162,7 @@ func (f *fileNames) unique(dir, word, ext string) string {
 		base = base[:len(base)-size]
 	}
 	base = strings.TrimRight(base, "-")
-	if base == "" || reserved(base) {
+	if base == "" || isReserved(base) {
 		base = "x-" + base
 		base = strings.TrimRight(base, "-")
 	}
@@ -178,8 +178,8 @@ func (f *fileNames) unique(dir, word, ext string) string {
 	return name
 }
 
-// reserved reports whether Windows takes the name for a device.
-func reserved(base string) bool {
+// isReserved reports whether Windows takes the name for a device.
+func isReserved(base string) bool {
 	switch base {
 	case "con", "prn", "aux", "nul":
 		return true

@@ -224,7 +224,7 @@ func (sc score) section(b *strings.Builder) int {
 	fmt.Fprintf(b, "\n## Community edition %s\n\n%d answers were recorded.\n\n", sc.version, sc.lines)
 	b.WriteString("| Collection | Behaviours | Equal | Differing | Equal in % |\n|---|--:|--:|--:|--:|\n")
 	row := func(name string, all, differing int) {
-		fmt.Fprintf(b, "| %sc | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
 	}
 	sum, different := 0, 0
 	for _, in := range slices.Sorted(maps.Keys(sc.behaviours)) {
@@ -253,7 +253,7 @@ func (sc score) section(b *strings.Builder) int {
 			for _, v := range found {
 				in[v.collection()] = true
 			}
-			fmt.Fprintf(b, "| %d | %sc | %sc | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
+			fmt.Fprintf(b, "| %d | %s | %s | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
 		}
 	}
 	return sum

@@ -11,7 +11,7 @@ import (
 const SecretKeptHint = "move the file away if its secret is an old one, or name another secret_file"
 
 // SecretLostHint is the hint for a secret that is in no file.
-const SecretLostHint = "--new-secrets gets a new secret, and the old one stops working; or write the receiver's into the file"
+const SecretLostHint = "--new-secrets gets a new secret, and the old one stops working; or write the receiver's into the file" //nolint:gosec // no secret
 
 // ErrSecretMayDiffer is the cause if a request without an answer may have replaced a secret.
 var ErrSecretMayDiffer = errors.New("it may have changed")

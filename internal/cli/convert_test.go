@@ -39,7 +39,7 @@ func answered(t *testing.T, path string) {
 	text := regexp.MustCompile(`(?m)^  (ada|"?5b10.*?): '\?'`).ReplaceAllString(string(data), "  $1: ada@example.com")
 	text = regexp.MustCompile(`(?m)^  (bob|"?712020:.*?): '\?'`).ReplaceAllString(text, "  $1: bob@example.com")
 	text = regexp.MustCompile(`(?m)^  (ug:.*?): '\?'`).ReplaceAllString(text, "  $1: text")
-	text = strings.NewReplacer(": '?' # a field", ": text # a field", "group: '?'", "group: started").Replace(text)
+	text = strings.NewReplacer(": '?' # write a field", ": text # write a field", "group: '?'", "group: started").Replace(text)
 	text = regexp.MustCompile(`(?m): '\?'( # .*(assigned|reported|comment))`).ReplaceAllString(text, ": text$1")
 	text = strings.NewReplacer("P2: '?'", "P2: high", "P2-High: '?'", "P2-High: high", "site: '?'", "site: none", "allow: {}", "allow: {"+strings.Join(agreed, ", ")+"}").Replace(text)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

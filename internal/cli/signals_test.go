@@ -239,7 +239,7 @@ func TestASecondSignalStopsAtOnceAndTheNextRunLooks(t *testing.T) {
 	p.until(t, "interrupt again to stop at once")
 	p.signal(t, syscall.SIGTERM)
 	code, said := p.ends() // though the request is never answered
-	if code != 130 || !strings.Contains(said, "it first checks whether the requests without an answer took effect") {
+	if code != 130 || !strings.Contains(said, "it checks the requests without an answer first") {
 		t.Errorf("exit %d, want 130 and the next step:\n%s", code, said)
 	}
 	g.open()

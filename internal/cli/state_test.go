@@ -183,7 +183,7 @@ func TestAFileWithASecretIsNotOverwritten(t *testing.T) {
 	manifest := s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ci.key}]}`)
 	s.write(t, "ci.key", "of another one")
 	r := s.run(t, "apply", "-f", manifest)
-	if _, writes := s.sent(0); r.code != 1 || writes != 0 || !strings.Contains(r.err, "ci.key has something in it") {
+	if _, writes := s.sent(0); r.code != 1 || writes != 0 || !strings.Contains(r.err, "ci.key is not empty") {
 		t.Errorf("%d, %d writes: %s", r.code, writes, r.err)
 	}
 	s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ../ci.key}]}`)

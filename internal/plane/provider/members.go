@@ -296,7 +296,7 @@ func (mb *memberBatch) explainRefusal() error {
 	}
 	hint := "check that it still exists on the service"
 	if c := mb.row.step.Kind.Membership.Container; mb.row.step.Kind.Membership.Exclusive {
-		hint += ", and is in one " + resource.MustLookup(c).Noun() + " only"
+		hint += "; if it is in two " + diag.Plural(c) + ", remove it from one of them there"
 	}
 	return diag.WithHint(fmt.Errorf("%w, because of %s", mb.refusal, strings.Join(names, ", ")), hint)
 }

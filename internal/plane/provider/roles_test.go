@@ -461,7 +461,7 @@ func TestAnAssigneeThatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 		t.Errorf("%d writes, %+v", first.writes, out)
 	}
 	again := s.apply(t, applying{manifest: manifest("eve@example.com")})
-	if why := again.reasons()["work_item/web/a"]; again.writes > 0 || !strings.HasPrefix(why, "the service did not take eve@example.com as assignees when it was last sent") {
+	if why := again.reasons()["work_item/web/a"]; again.writes > 0 || !strings.HasPrefix(why, "the service ignored eve@example.com as assignees") {
 		t.Error(again.writes, why)
 	}
 	both := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com")})

@@ -230,7 +230,7 @@ func TestALostSecretIsReplacedOnRequest(t *testing.T) {
 	s := withoutSecret(t)
 	former := s.secretOfTheService()
 	silent := s.apply(t, applying{manifest: hook})
-	if d := silent.plan.Notices; silent.writes > 0 || len(d) != 1 || d[0].Code != "secret-missing" || !strings.Contains(d[0].Hint, "--new-secrets asks for a new one") {
+	if d := silent.plan.Notices; silent.writes > 0 || len(d) != 1 || d[0].Code != "secret-missing" || !strings.Contains(d[0].Hint, "--new-secrets gets a new secret") {
 		t.Errorf("%d writes, %v", silent.writes, d)
 	}
 	changed := strings.Replace(hook, "/plane", "/other", 1)

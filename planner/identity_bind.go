@@ -10,7 +10,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// search is the search for one object on the service.
+// search looks on the service for the row of one object of the manifest: by ID, then identifier, mark, name and number. Its methods are the
+// finders, and it holds what they have found out.
 type search struct {
 	analysis
 
@@ -274,8 +275,8 @@ func (se *search) dropID() binding {
 	return binding{}
 }
 
-// byNumber ends the search for an object that neither a mark nor a name can identify. If an earlier create has no outcome, its result is
-// looked for by readable number. Otherwise the object counts as absent, if it can be created.
+// byNumber ends the search for an object that neither a mark nor a name can identify; otherwise the search goes on. If an earlier create has
+// no outcome, its result is looked for by readable number. If there is none, the object counts as absent, if it can be created.
 func (se *search) byNumber() binding {
 	o, f, t := se.o, se.f, se.f.info
 	switch {

@@ -7,7 +7,8 @@ import (
 	"github.com/planform/planform/internal/plane/resource"
 )
 
-// readMembers reads the members of a container, if a decision about an edge may need them, and the other data about new members.
+// readMembers reads what the decisions about the members of a container need: the list of its members and, for members to be added, their
+// other roles and relations.
 func (mb *memberships) readMembers(s *memberSet) {
 	mayBeIn := func(e *member) bool { return e.id != "" && !e.declaredByInverse }
 	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || mb.objects.states[s.object].presence == exists) {
@@ -117,8 +118,8 @@ func (mb *memberships) newAttribute(s *memberSet, e *member) string {
 	return cmp.Or(e.attribute, a.DefaultFor(own))
 }
 
-// findSelf reads the credential's own user if a member may get another role. The service makes this user an admin of each project that they
-// create; API v2 shows and changes that role.
+// findSelf reads the credential's own user if this run may give members another role, so that a plan can warn that it changes the own role.
+// The service makes this user an admin of a project that the run creates, and by API v2 the user then counts as a member already.
 func (mb *memberships) findSelf(s *memberSet) {
 	a := s.kind.Membership.Attribute
 	if a == nil || len(a.Values) == 0 || s.object == noObject {

@@ -27,7 +27,7 @@ type fieldWish struct {
 	by   declaration
 }
 
-// memberSet holds the edges of one container.
+// memberSet holds the edges of one container. An edge is one object in one container, wanted or not.
 type memberSet struct {
 	kind      *resource.Kind // the membership
 	field     *refField      // the field that declares the wanted edges; nil = there are none
@@ -49,7 +49,8 @@ type memberSet struct {
 	stuck     bool      // this edition cannot remove members
 }
 
-// member is one edge of a member set.
+// member is one edge of a memberSet: an object that the manifest wants in the container or excludes from it, and the decision about that.
+// For a relation it is the other object.
 type member struct {
 	id                string      // "" = the run creates the member
 	object            objectID    // noObject = the manifest does not list the member

@@ -61,7 +61,7 @@ func (p *Plan) Empty() bool {
 	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.StateChanges) == 0
 }
 
-// Name is a name that was looked up on the service.
+// Name is the key of a look-up by name; [Plan.Names] has the ID that was found.
 type Name struct {
 	Kind   string
 	Within resource.Address // the project, or other parent, in which the name is looked up; "" = the workspace

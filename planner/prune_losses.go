@@ -99,7 +99,8 @@ func (rp *orphans) movedFields(l *orphan) (names []string) {
 	return names
 }
 
-// lostOnlyDeleted reports the same as [comparer.lostOnlyDeleted], for an orphan. It reads the lists; if none can be read, it reports false.
+// lostOnlyDeleted reports whether a field of an orphan lost only references to objects that the lists show to be deleted. It is false if no
+// list can be read.
 func (rp *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) (read bool) {
 	gone := lostReferences(f, l.record.Values[f.Name], have)
 	if len(gone) == 0 {

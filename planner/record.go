@@ -16,7 +16,8 @@ func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " "
 // sent: the service normalizes some values. While both values are unchanged, the field needs no update.
 func ShownKey(field string) string { return field + " shown" }
 
-// MergeValues returns the values of a record with newer values added. It returns a new map, unless there are no newer values.
+// MergeValues returns the values of a record with newer values added. What the service showed of a former value is dropped, see [ShownKey].
+// It returns a new map, unless there are no newer values.
 func MergeValues(values, newer map[string]string) map[string]string {
 	if len(newer) == 0 {
 		return values

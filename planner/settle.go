@@ -17,7 +17,7 @@ type Doubt struct {
 	Creates bool
 }
 
-// doubtCollector collects a Doubt.
+// doubtCollector finds the reads whose answers requests of earlier runs may still change, see [Doubt].
 type doubtCollector struct {
 	*World
 

@@ -56,7 +56,8 @@ const (
 	settlePoll = 200 * time.Millisecond
 )
 
-// retryingStore repeats requests to a store after a lost connection, an error or a delay, until their outcome is known.
+// retryingStore repeats requests to a store after a lost connection, an error or a delay, for a limited time. It asks the store for the
+// outcome of a write without an answer.
 type retryingStore struct {
 	Objects
 

@@ -9,12 +9,14 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
-// description is the parsed text about the records of a tracker: their places, the signs of each kind, and the paths to each field.
+// description is the parsed text about the export of a tracker. It says where the records are, how a record shows its kind, and which paths
+// lead to each field.
 //
-// Empty lines separate its sections. The first has the name of the format, and settings for all of it. "person" describes how people
-// are written, "values" has the roles of values that no other line names. Each other title is a kind of record, such as "comment"; for a
-// list within another record the title is "comment of journals". A line of a section names a field and
-// the paths that may lead to it: "title = subject". The first path with a value counts. Two paths with a plus between are read together, or with & and no blank.
+// Empty lines separate its sections. The first section has the name of the format, and settings such as "tracker = Redmine". The section
+// "person" describes how people are written. The section "values" says in which role the account counts a value. Each other title is a kind
+// of record, such as "comment", or "comment of journals" for a list within another record. A line of a section names a field and the paths
+// that may lead to it: "title = subject". The first path with a value counts. "a + b" joins the values of two paths with a blank, "a & b"
+// joins them without one.
 type description struct {
 	sections []*section
 }

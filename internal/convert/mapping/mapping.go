@@ -302,7 +302,7 @@ var (
 // IsEmail reports whether the file accepts a text as the e-mail address of a person.
 func IsEmail(text string) bool { return email.MatchString(text) }
 
-// column returns the setting of a column: a field, or a field and a separator.
+// column says how the entry of a column is checked and read into c: it is a field, or a field and a separator.
 func (d *decoder) column(name string, c *Column) setting {
 	field := d.wordOrOpen(&c.Field, "columns", name, ColumnFields()...)
 	return either(field, d.fields(table{"field": field, "split": d.text(&c.Split)})).then(func(n *yaml.Node) {

@@ -147,7 +147,7 @@ func (e *export) english(names []string) *header {
 	return newHeader(names)
 }
 
-// guessed returns the fields of a header's columns that can be guessed by name.
+// guessed returns the fields that the names of columns suggest, by column.
 func (e *export) guessed(h *header) map[string]string {
 	if e.guess != nil {
 		return e.guess(h)

@@ -404,7 +404,7 @@ func (s *Step) String() string {
 	return s.verb() + " (" + diag.First(parts, fewNames) + ")"
 }
 
-// String returns a change for people, on one line; "" = there is no change.
+// String returns the values of a field before and after its change, such as "a -> b"; "" = there is no change.
 func (c *Change) String() string {
 	if c == nil {
 		return ""

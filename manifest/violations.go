@@ -315,7 +315,7 @@ const (
 	bracesHint   = "declare a variable under vars: and write ${{ vars.NAME }}; put a text with braces between quotes"
 )
 
-// badReserved returns the problem with a property that is not a field: key, id, identifier, or a property of the document.
+// badReserved returns the problem with the value of a property that is no field: key, id, identifier, or a property of the document.
 func (ps *properties) badReserved(name string, n *node) problem {
 	bad, known := map[string]problem{
 		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters and digits, with dots, underscores or hyphens between them; at most 100 characters"},

@@ -218,7 +218,8 @@ func (ch *changes) becomesMember(i objectID, v *resource.Value) bool {
 	})
 }
 
-// whySiblingsKeepFlag returns a cause if siblings would keep a flag that only one object of a parent should have, such as the default state.
+// whySiblingsKeepFlag returns why an object cannot get a flag that only one object of a parent has, such as the default state: other objects
+// would keep it. The zero Cause means that nothing prevents it.
 func (ch *changes) whySiblingsKeepFlag(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
 	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.isListed(f.info, f.parent) {

@@ -198,7 +198,8 @@ func (ao applyOptions) review(d *planfile.Document, file *state.File, out output
 	return ao.expected(d.Hash)
 }
 
-// confirm asks whether to go ahead if there is a terminal and the plan has changes.
+// confirm checks the limits of the plan, and asks whether to go ahead. It does not ask, and returns true, with --yes, without a terminal,
+// for an empty plan, and for a saved plan that deletes nothing.
 func (ao applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
 	ao.limits.reviewed = ao.saved != nil
 	if err := ao.limits.check(p, plan); err != nil {

@@ -99,7 +99,7 @@ func timeError(text string) error {
 	return fmt.Errorf("%s is not a time such as 2026-11-20T20:36:10Z", quoted(text))
 }
 
-// readRecord returns a record that was read in its normal form.
+// readRecord brings a record that was read from a file into its normal form. It returns an error if the record has an invalid time.
 func readRecord(r planner.Record) (planner.Record, error) {
 	var err error
 	if r.AppliedAt, err = normalTime(r.AppliedAt); err == nil {

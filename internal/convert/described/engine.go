@@ -215,7 +215,7 @@ func (x *reader) take(s *section, v records.Value) {
 	}
 }
 
-// called returns the name of a field for people.
+// called returns the name of a field as people read it.
 func (x *reader) called(name string) string {
 	if x.hooks.title == nil {
 		return name

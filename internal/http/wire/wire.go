@@ -84,7 +84,8 @@ func tooLarge(most int64) error {
 	return fmt.Errorf("%w: more than %d %s", ErrTooLarge, most, unit)
 }
 
-// Limited is a transport for a library that makes requests itself, see [Send].
+// Limited is a transport for a library that makes its own requests. It limits the size of answers as [Send] does; Most returns the limit of a
+// request in bytes.
 type Limited struct {
 	http.RoundTripper
 

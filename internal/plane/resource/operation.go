@@ -96,7 +96,8 @@ func (op *Operation) Writes() bool { return op.Method != "GET" }
 // V2 reports whether the operation belongs to API v2.
 func (op *Operation) V2() bool { return strings.HasPrefix(op.Path, "/api/v2/") }
 
-// Enclose returns the body for an object: the object, or a list of it if the operation takes a list.
+// Enclose returns the body of a request about one object: the object itself, or with ListInBody a field with a list of that one object. A
+// list of IDs has only its ID.
 func (op *Operation) Enclose(body []byte) []byte {
 	if op.ListInBody == "" {
 		return body

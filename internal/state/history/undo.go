@@ -454,7 +454,7 @@ func (c *composer) formerValue(o *resource.Object, f *resource.Field, was *Field
 // pageLinks matches the links in a text from the service, and the last ID in the address of each.
 var pageLinks = regexp.MustCompile(`(?:href|src)="([^"]+/([0-9a-f-]{36})[^"]*)"`)
 
-// redirectLinks redirects links to pages of deleted objects: they lead to the objects that are created in their place.
+// redirectLinks makes links to the web pages of deleted objects lead to the objects that the undo creates in their place.
 func (c *composer) redirectLinks(v *resource.Value) {
 	for _, m := range pageLinks.FindAllStringSubmatch(v.Text, -1) {
 		page, to := html.UnescapeString(m[1]), c.built[c.recreated[m[2]]]

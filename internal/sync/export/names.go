@@ -180,7 +180,8 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	return cmp.Or(scope.names(k).Text(id, to.candidateNames()...), id)
 }
 
-// crossProjectName returns a text that means the same object in every project.
+// crossProjectName returns the text by which the manifest refers to an object of another project: PARENT/KEY if that object is exported, else
+// its identifier or ID; "" = it is not known.
 func (c *composer) crossProjectName(id serviceID) string {
 	switch to := c.content.byID[id]; {
 	case to == nil:

@@ -18,8 +18,7 @@ func (ks *kinds) describeActivities() {
 	})
 }
 
-// createdActivity returns the first activity of a work item. It is made from the item and not stored, because that would
-// double the writes of a creation.
+// createdActivity returns the first activity of a work item. It is made from the item and not stored, because that would double the writes of a creation.
 func (ks *kinds) createdActivity(item row) row {
 	id, err := uuid.Parse(text(item, "id"))
 	must(err)

@@ -49,8 +49,7 @@ func listAttachments(c *call, t *tx) reply {
 	}))
 }
 
-// createAttachment returns the form for an upload to the store. The list shows the attachment after a change confirms
-// that the file is there.
+// createAttachment returns the form for an upload to the store. The list shows the attachment after a change confirms that the file is there.
 func createAttachment(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()

@@ -98,8 +98,7 @@ func (c *call) newID() string {
 // answersByContract reports whether to answer as documented.
 func (c *call) answersByContract() bool { return c.opts.Answers == Contract }
 
-// isCommunity reports whether to keep rules and mistakes that were seen only in the running community edition. Other
-// editions may have them or not.
+// isCommunity reports whether to keep rules and mistakes that were seen only in the running community edition. Other editions may have them or not.
 func (c *call) isCommunity() bool { return c.opts.Edition == Community && !c.answersByContract() }
 
 // since14 reports whether to keep rules that came with version 1.4 of the community edition.

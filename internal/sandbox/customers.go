@@ -34,8 +34,7 @@ func (ks *kinds) describeCustomers() {
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 
-// describeRequests describes customer requests. They are stored under the newer field names; the contract uses the older names
-// title and description.
+// describeRequests describes customer requests. They are stored under the newer field names; the contract uses the older names title and description.
 func (ks *kinds) describeRequests() {
 	ks.request = ks.add(&kind{
 		name:     "customer_request",

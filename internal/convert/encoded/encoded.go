@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/planform/planform/internal/text/diag"
@@ -26,14 +27,14 @@ import (
 
 // Encodings returns the names of encodings that [Reader] accepts.
 func Encodings() []string {
-	return []string{"utf-8", "utf-16", "windows-1252", "windows-1250", "windows-1251", "iso-8859-2", "shift-jis", "gb18030"}
+	return []string{"utf-8", "utf-16", "windows-1252", "windows-1250", "windows-1251", "iso-8859-2", "shift-jis", "euc-kr", "gb18030"}
 }
 
 // tables returns the encodings that are decoded with a table of characters.
 func tables() map[string]encoding.Encoding {
 	return map[string]encoding.Encoding{
 		"windows-1252": charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
-		"iso-8859-2": charmap.ISO8859_2, "shift-jis": japanese.ShiftJIS, "gb18030": simplifiedchinese.GB18030,
+		"iso-8859-2": charmap.ISO8859_2, "shift-jis": japanese.ShiftJIS, "euc-kr": korean.EUCKR, "gb18030": simplifiedchinese.GB18030,
 	}
 }
 
@@ -183,6 +184,16 @@ func alphabets(name string) []string {
 // usual are the signs outside of ASCII that texts of all languages have.
 const usual = "\u00a0–—‘’‚“”„«»‹›…•·°€№§©®™×"
 
+// isCommon reports whether a letter is Hangul (euc-kr) or a common sign of Chinese (gb18030). These have the first codes of two bytes.
+func isCommon(name string, r rune) bool {
+	last := map[string]byte{"euc-kr": 0xC8, "gb18030": 0xD7}[name]
+	if last == 0 {
+		return false
+	}
+	code, err := tables()[name].NewEncoder().String(string(r))
+	return err == nil && len(code) == 2 && code[0] >= 0xB0 && code[0] <= last && code[1] >= 0xA1
+}
+
 // likeness returns the share of the characters outside of ASCII that belong to one language of an encoding. It returns 0 if the bytes are not
 // valid in the encoding. Latin letters stand beside letters of ASCII, and
 // Cyrillic ones do not; most of these are small.
@@ -211,7 +222,7 @@ func likeness(name string, sample []byte) float64 {
 			if unicode.In(r, unicode.Hiragana, unicode.Katakana) && r < 0xFF00 {
 				kana++
 			}
-			if code, err := simplifiedchinese.GBK.NewEncoder().String(string(r)); err == nil && len(code) == 2 && code[0] >= 0xB0 && code[0] <= 0xD7 && code[1] >= 0xA1 {
+			if isCommon(name, r) {
 				common++
 			}
 		}
@@ -222,9 +233,9 @@ func likeness(name string, sample []byte) float64 {
 	switch name {
 	case "shift-jis":
 		return min(1, 3*float64(kana)/float64(letters))
-	case "gb18030": // the common signs have the first codes
-		if 10*common > 7*letters {
-			return float64(common) / float64(letters)
+	case "euc-kr", "gb18030": // of Chinese, half has the codes of Hangul
+		if share := float64(common) / float64(letters); share > map[string]float64{"euc-kr": 0.9, "gb18030": 0.7}[name] {
+			return share
 		}
 		return 0
 	}

@@ -38,6 +38,8 @@ func TestTextsOfAllEncodingsAreRead(t *testing.T) {
 		"Windows-1250":                       {"zg\xb3oszenie \x9cl\xb9sk", "windows-1250", "zgłoszenie śląsk"},
 		"ISO-8859-2":                         {"zg\xb3oszenie \xb6l\xb1sk", "iso-8859-2", "zgłoszenie śląsk"},
 		"Shift-JIS":                          {"\x83v\x83\x8d\x83W\x83F\x83N\x83g", "shift-jis", "プロジェクト"},
+		"EUC-KR":                             {"\xc7\xc1\xb7\xce\xc1\xa7\xc6\xae", "euc-kr", "프로젝트"},
+		"the extension of EUC-KR":            {"\x8cc\xb9\xe6", "euc-kr", "똠방"},
 		"GB18030":                            {"\xcf\xee\xc4\xbf", "gb18030", "项目"},
 		"nothing":                            {"", "", ""},
 		"the character that stands for none": {"a\uFFFDb", "", "a\uFFFDb"},
@@ -60,6 +62,7 @@ func TestTheEncodingIsGuessedByTheLettersOfALanguage(t *testing.T) {
 		"Příliš žluťoučký kůň úpěl ďábelské ódy":                          "windows-1250", "Ошибка в проекте: не работает поиск": "windows-1251",
 		"Überprüfung, naïve, café – “zitiert”": "windows-1252", "José und Zoë": "windows-1252",
 		"プロジェクトの計画を確認する": "shift-jis", "项目计划需要确认，请尽快完成": "gb18030",
+		"프로젝트 계획을 확인해 주세요": "euc-kr", "로그인 화면이 열리지 않음, 빨리": "euc-kr", "标题": "gb18030",
 	} {
 		written, err := tables()[want].NewEncoder().String("Key,Title\nA-1," + text + "\n")
 		if err != nil {

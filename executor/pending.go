@@ -52,7 +52,7 @@ func (sc *scheduler) resume() {
 			continue
 		}
 		sc.countExpected(p.steps, 1)
-		sc.enqueueNow(p.steps)
+		sc.enqueue(p.steps)
 	}
 	sc.pending = later
 }

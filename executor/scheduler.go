@@ -37,7 +37,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		indegree: make([]int, len(plan.Steps)), dependents: make([][]planner.StepID, len(plan.Steps)),
 		at:    make(map[resource.Address]planner.StepID, len(plan.Steps)),
 		ended: make(chan completion, limit), logged: make(chan flush), hasEnded: make([]bool, len(plan.Steps)),
-		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
+		ids: make(map[resource.Address]string), sequences: make(map[int]*lane), batches: make(map[int]*lane),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
 		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
 	}
@@ -60,12 +60,12 @@ type scheduler struct {
 	dependents [][]planner.StepID // by step: its dependents
 	at         map[resource.Address]planner.StepID
 	hasEnded   []bool           // by step: it has ended
-	ready      []planner.StepID // steps that wait for no other step and share no request, in the order of the plan
+	ready      []planner.StepID // steps that can be logged and share no request, in the order of the plan
 	queue      []batch          // logged steps that wait for a worker, in the order of the plan
 
-	sequences map[int]*sequence // by number
-	groups    map[int]*group    // by the number of the batch
-	ordered   []*group          // the groups in the order of the plan
+	sequences map[int]*lane // by number
+	batches   map[int]*lane // without a sequence, by the number of the batch
+	ordered   []*lane       // the lanes with batches, in the order of the plan
 	pending   []pendingBatch
 	refusals  map[operationIn]*refusals
 	// unsupported marks the steps whose kind the service does not support.
@@ -81,7 +81,7 @@ type scheduler struct {
 	running         int
 	logging         bool
 	doneDuringFlush int // steps that ended during the current flush
-	prefetch        int // target length of the queue
+	prefetch        int // target length of the queue, without steps that wait for their turn
 	done            int
 	total           int
 
@@ -128,8 +128,7 @@ func (sc *scheduler) prepare() {
 			sc.wait(i, s.Needs...)
 			sc.wait(i, s.After...)
 			sc.wait(i, earlier[s.Address]...) // one at a time for each address
-			sc.joinSequence(i)
-			sc.joinGroup(i)
+			sc.joinLane(i)
 		}
 		if sc.indegree[i] == 0 {
 			first = append(first, i)
@@ -161,8 +160,8 @@ func (sc *scheduler) loop(ctx context.Context) {
 		if ending {
 			sc.cancelQueued()
 		}
-		for len(sc.queue) > 0 && sc.running < sc.limit {
-			b := sc.begin()
+		for at := sc.nextQueued(); at >= 0 && sc.running < sc.limit; at = sc.nextQueued() {
+			b := sc.begin(at)
 			if len(b) == 0 {
 				continue
 			}
@@ -177,7 +176,7 @@ func (sc *scheduler) loop(ctx context.Context) {
 				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
 			}
 		}
-		if sc.running == 0 && !sc.logging && len(sc.queue) == 0 && len(sc.pending) == 0 && (ending || len(sc.ready) == 0) {
+		if sc.running == 0 && !sc.logging && len(sc.pending) == 0 && (ending || len(sc.ready) == 0) {
 			break // nothing can become ready any more
 		}
 		sc.handleNext(ctx)
@@ -222,11 +221,14 @@ func (sc *scheduler) mustEnd(ctx context.Context) bool {
 	return sc.result.Interrupted || sc.result.Stopped != nil
 }
 
-// begin takes the first queued batch for a worker, without steps whose operation the service refuses.
-func (sc *scheduler) begin() batch {
+// nextQueued returns the index of the first queued batch that may begin; -1 = none.
+func (sc *scheduler) nextQueued() int { return slices.IndexFunc(sc.queue, sc.mayBegin) }
+
+// begin takes a queued batch for a worker, without steps whose operation the service refuses.
+func (sc *scheduler) begin(at int) batch {
 	var steps batch
-	queued := sc.queue[0]
-	sc.queue = sc.queue[1:]
+	queued := sc.queue[at]
+	sc.queue = slices.Delete(sc.queue, at, at+1)
 	for _, i := range queued {
 		step, res := sc.plan.Steps[i], &sc.result.Steps[i]
 		if cause := sc.refusedBy(step); cause != nil && res.Err == nil {
@@ -246,11 +248,17 @@ func (sc *scheduler) begin() batch {
 	return steps
 }
 
-// dequeue takes ready steps until the queue has its target length, and the batches of groups that can begin.
+// dequeue takes ready steps until enough queued ones may begin, and the batches of lanes that can begin.
 func (sc *scheduler) dequeue() []batch {
 	var batches []batch
-	if len(sc.queue) <= sc.prefetch/2 {
-		for most := sc.prefetch - len(sc.queue); len(sc.ready) > 0 && len(batches) < most; {
+	queued := 0
+	for _, b := range sc.queue {
+		if sc.mayBegin(b) {
+			queued++
+		}
+	}
+	if queued <= sc.prefetch/2 {
+		for most := sc.prefetch - queued; len(sc.ready) > 0 && len(batches) < most; {
 			i := sc.ready[0]
 			sc.ready = sc.ready[1:]
 			if cause := sc.refusedBy(sc.plan.Steps[i]); cause != nil {
@@ -311,7 +319,7 @@ func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
 // cancelQueued withdraws the intents of steps that no worker has begun, and gives up pending steps.
 func (sc *scheduler) cancelQueued() {
 	var pending []planner.StepID
-	for _, i := range slices.Concat(append(sc.queue, sc.takeLogged())...) {
+	for _, i := range slices.Concat(sc.queue...) {
 		if sc.result.Steps[i].Err != nil {
 			pending = append(pending, i) // it was due
 			continue
@@ -521,7 +529,9 @@ func (sc *scheduler) finish(res *StepResult) {
 	sc.done++
 	sc.hasEnded[res.Step.Index] = true
 	sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
-	sc.yieldTurn(res.Step)
+	if l := sc.laneOf(res.Step.Index); l != nil {
+		sc.advance(l)
+	}
 	if res.Step.Action == planner.Delete {
 		return
 	}

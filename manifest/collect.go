@@ -39,6 +39,7 @@ type collector struct {
 	pages map[*node]*pageFile // objects that folders of pages made
 
 	otherFormat []*node             // documents of other programs
+	isOther     bool                // such a document was reported
 	hasContent  bool                // the file has a document with keys of a manifest
 	hasVersion  bool                // a document has a version
 	expanded    bool                // a document has templates
@@ -89,9 +90,11 @@ func (c *collector) readDocument(root *node) {
 	}
 	c.checkTag(root, "")
 	pairs := c.pairs(root)
-	if what, hint := c.kinds.otherFile(root, pairs); what != "" && !c.hasContent {
-		c.reportNode(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
-		c.hasVersion = true
+	if what, hint := c.kinds.otherFile(pairs); what != "" && !c.hasContent {
+		if !c.isOther {
+			c.reportNode(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
+		}
+		c.isOther, c.hasVersion = true, true
 		return
 	}
 	refers := isTemplate(root) || len(c.source.passed) > 0
@@ -201,11 +204,13 @@ func (c *collector) setSource(document int, origin map[string]any) {
 	c.all.origins[document] = s
 }
 
+const otherFileHint = "a manifest begins with version: 1; planform convert reads exports of trackers, --var-file values of variables"
+
 // maxOtherKeys limits the keys and values of a file of another kind. The limit bounds the cost of the look at the keys.
 const maxOtherKeys = 200
 
 // otherFile recognizes files that are not manifests: planform's own, such as plans and state files, and those of other programs.
-func (ks *kindSet) otherFile(root *node, pairs []*node) (what, hint string) {
+func (ks *kindSet) otherFile(pairs []*node) (what, hint string) {
 	has := func(names ...string) bool {
 		for _, name := range names {
 			if !slices.ContainsFunc(pairs, func(n *node) bool { return n.Kind == scalarNode && n.Value == name }) {
@@ -223,21 +228,15 @@ func (ks *kindSet) otherFile(root *node, pairs []*node) (what, hint string) {
 		return "a mapping of planform convert", "name the folder of the manifests: its mapping is left out"
 	case has("format_version"):
 		return "a report", "name the YAML files that begin with version: 1"
-	case len(pairs) > 0 && len(pairs) < maxOtherKeys && !has(schema.Version) && !has(schema.Vars) && ks.isOtherFormat(root) && !meansList(pairs):
-		return "a file of another kind", "a manifest begins with version: 1 and workspace: SLUG; values of variables are for --var-file"
+	case has("$schema", "type"):
+		return "a JSON Schema", otherFileHint
+	case len(pairs) >= maxOtherKeys:
+		return "", ""
+	}
+	if known, unknown, certain := ks.countKeys(pairs); unknown > known && !certain {
+		return "a file of another kind", otherFileHint
 	}
 	return "", ""
-}
-
-// meansList reports whether a key is a list of objects, or a word for one, such as issues for work_items.
-func meansList(pairs []*node) bool {
-	for key := range yamltext.Pairs(pairs) {
-		names := append(candidates(snakeCase(key.Value)), key.Value)
-		if slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return slices.Contains(names, k.Section) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // requireSame stores a setting, or reports a conflict if another document has a different value for it.

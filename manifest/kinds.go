@@ -211,31 +211,36 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// isOtherFormat reports whether a document certainly belongs to another program: it is not a mapping, or it has no key that resembles a key
-// of a manifest. The keys version and vars do not count, because other programs use them too.
+// countKeys counts the keys of a document that belong to manifests, with their misspellings and other words for lists, and the keys that do
+// not. The keys version, vars and order do not count, because other programs use them too; beside another version, only exact names are
+// known. certain is set if a key shows that the document is a manifest.
+func (ks *kindSet) countKeys(pairs []*node) (known, unknown int, certain bool) {
+	versioned := slices.ContainsFunc(pairs, func(n *node) bool { return n.Value == schema.Version })
+	for key, value := range yamltext.Pairs(pairs) {
+		switch name := key.Value; {
+		case name == schema.Version && value.Value == "1" && value.Style&quotedStyles == 0, name == schema.Workspace, name == "projects", name == "<<":
+			certain = true
+		case name == schema.Version, name == schema.Vars, name == schema.Order, strings.HasPrefix(name, schema.Extension):
+		case slices.Contains(ks.names, name), !versioned && (len(diag.Typo(name, ks.names)) > 0 || meansList(name)):
+			known++
+		default:
+			unknown++
+		}
+	}
+	return known, unknown, certain
+}
+
+// meansList reports whether a key is a list of objects, or a word for one, such as issues for work_items.
+func meansList(key string) bool {
+	names := append(candidates(snakeCase(key)), key)
+	return slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return slices.Contains(names, k.Section) })
+}
+
+// isOtherFormat reports whether a document of a folder certainly belongs to another program, because none of its keys is known.
 func (ks *kindSet) isOtherFormat(root *node) bool {
 	if root = resolved(root); root == nil || isNull(root) {
 		return false
 	}
-	if root.Kind != mappingNode {
-		return true
-	}
-	version := ""
-	ours := slices.DeleteFunc(slices.Clone(ks.names), func(name string) bool {
-		return slices.Contains([]string{schema.Version, schema.Vars, schema.Order}, name)
-	})
-	for key, value := range yamltext.Pairs(root.Content) {
-		if key.Value == schema.Version {
-			version = value.Value
-			if version == "1" && value.Style&quotedStyles == 0 {
-				return false
-			}
-		}
-	}
-	for key := range yamltext.Pairs(root.Content) {
-		if key.Value == "<<" || slices.Contains(ours, key.Value) || version == "" && len(diag.Typo(key.Value, ours)) > 0 {
-			return false
-		}
-	}
-	return true
+	known, _, certain := ks.countKeys(root.Content)
+	return root.Kind != mappingNode || known == 0 && !certain
 }

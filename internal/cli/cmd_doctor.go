@@ -19,7 +19,7 @@ func doctorCommand(p Process) *cli.Command {
 		Usage:     "checks connection, credential, workspace, state and manifests; read-only",
 		UsageText: "planform doctor [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
-credential, workspace, APIs, edition, rate limit, clock, state file, and on what the
+credential, workspace, APIs, edition, rate limit, state file, and on what the
 manifests need. Each problem comes with a suggested fix.
 
    planform doctor

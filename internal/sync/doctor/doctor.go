@@ -46,7 +46,6 @@ type Input struct {
 	Desired   []*resource.Object
 	Errors    int
 
-	Now    func() time.Time    // nil = time.Now
 	Redact func(string) string // removes the credential from a text of another program; nil = there is no credential
 }
 
@@ -71,9 +70,6 @@ func Examine(ctx context.Context, in Input) Report {
 }
 
 func newExamination(in Input) *examination {
-	if in.Now == nil {
-		in.Now = time.Now
-	}
 	e := &examination{
 		in:     in,
 		Report: &Report{FormatVersion: formatVersion, BaseURL: in.BaseURL, Workspace: in.Workspace, Supported: []string{}, Unsupported: []string{}},
@@ -97,8 +93,6 @@ type examination struct {
 	remaining      int // requests left, according to the service; -1 = not announced
 	reset          time.Time
 	limited        *apiclient.Error // the answer 429
-	clockSkew      time.Duration    // how far the service's clock is ahead
-	hasClock       bool             // the service shows its clock
 	quotaExhausted bool             // no request is left now
 	waitsForQuota  bool             // the client waits until requests are left
 	firstError     error            // of the first request
@@ -150,15 +144,11 @@ func (ex *examination) request(ctx context.Context, op *resource.Operation) (*ap
 	return resp, err
 }
 
-// readHeaders records the quota and the clock of the service.
+// readHeaders records the quota of the service.
 func (ex *examination) readHeaders(h apiclient.Headers) {
 	if h.Remaining >= 0 {
 		ex.remaining, ex.reset = h.Remaining, h.Reset
 		ex.quotaExhausted = ex.quotaExhausted || h.Remaining == 0
-	}
-	if !h.Date.IsZero() && !ex.hasClock {
-		// The service shows whole seconds.
-		ex.hasClock, ex.clockSkew = true, h.Date.Sub(ex.in.Now().Truncate(time.Second))
 	}
 }
 
@@ -168,10 +158,7 @@ func (ex *examination) checkAPI(ctx context.Context) {
 	if len(ops) == 0 {
 		return
 	}
-	defer func() {
-		ex.checkRateLimit()
-		ex.checkClock()
-	}()
+	defer ex.checkRateLimit()
 	if _, missing := ops[0].Expand(ex.params); missing != "" {
 		ex.reportNoWorkspace()
 		return

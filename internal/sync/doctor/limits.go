@@ -1,19 +1,15 @@
 package doctor
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/planform/planform/internal/text/diag"
 )
 
 const (
-	fewRequests     = 10          // remaining requests that are worth a warning
-	usualQuota      = 60          // requests in a minute that the service takes from a key if nobody changed it
-	maxClockSkew    = time.Minute // difference of two clocks that is worth a warning
-	clockResolution = time.Second
+	fewRequests = 10 // remaining requests that are worth a warning
+	usualQuota  = 60 // requests in a minute that the service takes from a key if nobody changed it
 )
 
 // checkRateLimit reports how many requests are left.
@@ -41,25 +37,5 @@ func (ex *examination) checkRateLimit() {
 			hint = "on a server of your own, API_KEY_RATE_LIMIT=6000/minute in the environment of its API raises the limit"
 		}
 		ex.add("rate limit", OK, diag.Count(ex.remaining, "request")+" left"+when, hint)
-	}
-}
-
-// checkClock compares this machine's clock with the service's.
-func (ex *examination) checkClock() {
-	if !ex.hasClock {
-		return
-	}
-	ahead, way := -ex.clockSkew, "ahead of"
-	if ahead < 0 {
-		ahead, way = -ahead, "behind"
-	}
-	switch {
-	case ahead <= clockResolution:
-		ex.add("clock", OK, "this machine's clock agrees with the service's", "")
-	case ahead <= maxClockSkew:
-		ex.add("clock", OK, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way), "")
-	default:
-		ex.add("clock", Warning, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way),
-			"set it, best with NTP: certificates and the times in state and log depend on it")
 	}
 }

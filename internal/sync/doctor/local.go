@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/plane/resource"
@@ -23,12 +19,7 @@ func (ex *examination) checkState(ctx context.Context) {
 	if ex.in.StatePath == "" {
 		return
 	}
-	open, shared := state.Options{BaseURL: ex.BaseURL, Workspace: ex.Workspace, Connect: ex.in.Connect}, state.IsShared(ex.in.StatePath)
-	if err := writable(filepath.Dir(ex.in.StatePath)); err != nil && !shared {
-		ex.add("state", Problem, ex.in.StatePath+" cannot be written: "+diag.PlainText(err),
-			"make the folder writable, or choose another place with --state")
-		return
-	}
+	open := state.Options{BaseURL: ex.BaseURL, Workspace: ex.Workspace, Connect: ex.in.Connect}
 	known, err := state.Read(ctx, ex.in.StatePath, open)
 	switch {
 	case err != nil:
@@ -39,50 +30,6 @@ func (ex *examination) checkState(ctx context.Context) {
 		ex.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", ex.in.StatePath, diag.Count(len(known.Prior()), "record"),
 			known.Serial, known.Lineage), "")
 	}
-	if dir, yes := state.WritableByOthers(ex.in.StatePath); yes && !shared {
-		ex.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
-	}
-	if holder, locked := state.LockedBy(ctx, ex.in.StatePath, open); locked {
-		ex.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
-	} else if err == nil {
-		ex.reportPendingRequests(known)
-	}
-}
-
-// writable returns an error if files cannot be written in a folder, which need not exist yet. It writes nothing.
-func writable(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case err == nil && !info.IsDir():
-		return fmt.Errorf("%s is not a folder", dir)
-	case err == nil:
-		if err := mayWrite(dir); err != nil {
-			return fmt.Errorf("%s: %w", dir, err)
-		}
-		return nil
-	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
-		return writable(filepath.Dir(dir))
-	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%s is not a folder", filepath.Dir(dir))
-	default:
-		return err
-	}
-}
-
-// reportPendingRequests reports requests without a known outcome.
-func (ex *examination) reportPendingRequests(known *state.Snapshot) {
-	var open []string
-	for address, r := range known.Prior() {
-		if r.PendingIntent != nil {
-			open = append(open, string(address))
-		}
-	}
-	if len(open) == 0 {
-		return
-	}
-	slices.Sort(open)
-	ex.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+diag.First(open, 3),
-		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
 // checkManifest reports features that the manifest uses and the service does not offer.
@@ -108,10 +55,9 @@ func (ex *examination) checkManifest() {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		at := denied[kind]
-		op, _ := resource.MustLookup(kind).Op(resource.List, ex.in.API)
 		ex.addDenied("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind),
 			diag.Count(len(at), "place"), at[0]),
-			ex.permissionHint(op.Scope))
+			ex.permissionHint())
 	}
 	if len(missing)+len(denied)+len(ex.notMember) == 0 {
 		text := diag.Count(resource.Written(ex.in.Desired), "object") + ", no errors"

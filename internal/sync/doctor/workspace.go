@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -55,23 +57,10 @@ func (ex *examination) projectText() string {
 	}
 }
 
-// scopeText returns the scope that an operation needs, if the credential is a token with scopes.
-func (ex *examination) scopeText(op *resource.Operation) string {
-	if !ex.isToken() {
-		return ""
-	}
-	return " (" + op.Scope + ")"
+// permissionHint returns the next step if the credential may not read something.
+func (ex *examination) permissionHint() string {
+	return "make " + ex.userText() + " a member of the project, or give " + ex.userText() + " a higher role; an access token also needs the scope"
 }
-
-// permissionHint returns the next step if the credential may not read something. Only access tokens have scopes.
-func (ex *examination) permissionHint(scope string) string {
-	if ex.isToken() {
-		return "give the token the scope " + scope + ", or make " + ex.userText() + " a member of the project"
-	}
-	return "make " + ex.userText() + " a member of the project, or give " + ex.userText() + " a higher role"
-}
-
-func (ex *examination) isToken() bool { return strings.HasPrefix(ex.in.Credential, "access token") }
 
 // checkOperations reports which operations of API v1 can be used.
 func (ex *examination) checkOperations() {
@@ -88,8 +77,7 @@ func (ex *examination) checkOperations() {
 
 // checkEdition reports which kinds this edition of the service supports.
 func (ex *examination) checkEdition() {
-	ex.checkSampleProject()
-	var denied, failed []string
+	denied, failed := []string(nil), map[string][]string{}
 	_, unreadable := ex.lists["project"]
 	unreadable = unreadable && ex.Denied() // reported before
 	for _, k := range resource.Kinds() {
@@ -101,69 +89,29 @@ func (ex *examination) checkEdition() {
 		case isUnsupported(f.err):
 			ex.Unsupported = append(ex.Unsupported, k.Name)
 		case errors.Is(f.err, apiclient.ErrForbidden):
-			if op, ok := k.Op(resource.List, ex.in.API); ok && !unreadable {
-				denied = append(denied, plural(k.Name)+ex.scopeText(op))
+			if !unreadable {
+				denied = append(denied, k.Name)
 			}
 		case ex.limited == nil || !errors.Is(f.err, apiclient.ErrRateLimited):
-			failed = append(failed, plural(k.Name)+": "+diag.PlainText(f.err))
+			text := diag.PlainText(f.err)
+			if e, ok := errors.AsType[*apiclient.Error](f.err); ok && e.Status != 0 {
+				text = refusalText(e)
+			}
+			failed[text] = append(failed[text], k.Name)
 		}
 	}
-	var has []string
-	if len(ex.Supported) > 0 {
-		has = append(has, "has "+plurals(ex.Supported))
-	}
-	if len(ex.Unsupported) > 0 {
-		has = append(has, "lacks "+plurals(ex.Unsupported))
-	}
-	if len(has) > 0 {
-		ex.add("edition", OK, strings.Join(has, "; "), "")
+	if len(ex.Supported)+len(ex.Unsupported) > 0 {
+		ex.add("edition", OK, "has "+cmp.Or(plurals(ex.Supported), "none")+"; lacks "+cmp.Or(plurals(ex.Unsupported), "none"), "")
 	}
 	if len(denied) > 0 {
-		ex.add("permission", Warning, "the credential may not read "+strings.Join(denied, ", "),
-			"if manifests use these: "+ex.permissionHint("in parentheses"))
+		ex.add("permission", Warning, "the credential may not read "+plurals(denied), "if manifests use these: "+ex.permissionHint())
 	}
-	for _, text := range failed {
-		ex.add("edition", Problem, text, "")
+	for _, text := range slices.Sorted(maps.Keys(failed)) {
+		ex.add("edition", Problem, plurals(failed[text])+": "+text, "")
 	}
 }
 
 func isUnsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
-
-// checkSampleProject reports a project that is listed although its own lists cannot be read. Their answers
-// then say nothing about the edition.
-func (ex *examination) checkSampleProject() {
-	const hint = "planform cannot manage its contents: look at the project on the service, or ask an admin"
-	f, param := ex.lists["project"], resource.MustLookup("project").Param
-	if f.err != nil || f.row == nil {
-		return
-	}
-	identifier, _ := f.row["identifier"].(string)
-	if ex.params[param] == "" {
-		ex.add("project", Problem,
-			fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier,
-				f.row.ID()), hint)
-		return
-	}
-	var lists []string
-	for _, k := range resource.Kinds() {
-		f, asked := ex.lists[k.Name]
-		_, isList := k.Op(resource.List, ex.in.API)
-		switch {
-		case !asked || !isList || k.Single || k.Parent != "project" || isUnsupported(f.err):
-		case !errors.Is(f.err, apiclient.ErrNotFound):
-			return
-		default:
-			lists = append(lists, k.Name)
-		}
-	}
-	if len(lists) == 0 {
-		return
-	}
-	for _, name := range lists {
-		delete(ex.lists, name)
-	}
-	ex.add("project", Problem, "the service lists the project "+identifier+" but answers \"not found\" for its contents", hint)
-}
 
 // plural returns the word for several objects of a kind.
 func plural(kind string) string { return diag.Plural(resource.MustLookup(kind).Noun()) }

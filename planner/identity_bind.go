@@ -283,7 +283,7 @@ func (se *search) byNumber() binding {
 	case t.isRecognisable():
 		return binding{}
 	case f.wasAnnounced():
-		presence, hits := se.ids.recovery.recoverCreate(f)
+		presence, hits := se.ids.recovery.recoverCreate(o, f)
 		if presence == exists {
 			return se.adopt(hits, foundByNumber)
 		}

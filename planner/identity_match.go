@@ -21,7 +21,7 @@ type identities struct {
 }
 
 func match(r analysis) *identities {
-	s := &identities{analysis: r, finders: finders(), recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
+	s := &identities{analysis: r, finders: finders(), recovery: &recovery{analysis: r, scans: map[scope]*scan{}}}
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
@@ -66,13 +66,16 @@ func (ob *objects) levels() (levels [][]objectID) {
 func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Object) (rows []resource.Row, decided bool, err error) {
 	in.SkipRefresh = true
 	r := observe(&in, newLoader(ctx, &in, reader))
-	m := match(r)
-	for i, o := range in.Desired {
-		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.isDecided() {
-			rows, decided = l.rows, true
-		}
+	match(r)
+	at := slices.Index(in.Desired, wanted)
+	if at < 0 || r.service.err != nil {
+		return nil, false, r.service.err
 	}
-	return rows, decided && r.service.err == nil, r.service.err
+	f := &r.objects.states[at]
+	if f.presence == exists && f.matchedBy == foundByNumber {
+		return []resource.Row{f.row}, true, nil
+	}
+	return nil, f.presence == absent && f.wasAnnounced(), nil
 }
 
 // identify binds one object to its row on the service. It searches only if the parent has a row.

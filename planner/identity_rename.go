@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
 )
@@ -13,41 +12,23 @@ import (
 // MovedAddress returns the new address of a record after an object moved to another address, and reports whether it changed. The addresses of the
 // object itself, its memberships and its contents change.
 func MovedAddress(a, from, to resource.Address) (resource.Address, bool) {
-	if a == from {
-		return to, true
-	}
-	if container, _, _, ok := a.ParseMembership(); ok && container == from {
-		return to + a[len(from):], true
-	}
-	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
-		if k.Parent != from.Kind() {
-			continue
-		}
-		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
-			return resource.NewAddress(a.Kind(), to.Path(), rest), true
-		}
-	}
-	return a, false
+	now := moved(a, map[resource.Address]resource.Address{from: to})
+	return now, now != a
 }
 
-// relocate returns a state in which some objects of a kind, with their memberships and contents, have other addresses. It updates origin.
-func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
-	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may take another object's former address
-	for address := range prior {
-		if _, ok := to[ancestorOfKind(address, k)]; ok {
-			delete(origin, address)
-		}
+// moved returns the address of a record after objects moved to other addresses.
+func moved(a resource.Address, to map[resource.Address]resource.Address) resource.Address {
+	if now, ok := to[a]; ok {
+		return now
 	}
-	for address, r := range prior {
-		at := ancestorOfKind(address, k)
-		if now, ok := to[at]; ok {
-			was := cmp.Or(before[address], address)
-			address, _ = MovedAddress(address, at, now)
-			origin[address], r.Address = was, address
-		}
-		moved[address] = r
+	if container, _, _, ok := a.ParseMembership(); ok {
+		return moved(container, to) + a[len(container):]
 	}
-	return moved
+	parent := a.Parent()
+	if parent == "" {
+		return a
+	}
+	return moved(parent, to).Child(a.Kind(), a.Key())
 }
 
 // ancestorOfKind returns the nearest object of a kind at or above the object of a record, or "".
@@ -105,81 +86,115 @@ func hasDefaultKey(o *resource.Object) bool {
 	return ok && key == o.Key
 }
 
-// relocation is the state after its records were moved to the current addresses of their objects.
+// relocation moves the records of the state to the current addresses of their objects.
 type relocation struct {
 	prior     Prior
+	to        map[resource.Address]resource.Address // by address in the state: the current address of an object that moved itself
 	origin    map[resource.Address]resource.Address // by current address: the address of the record in the state
 	displaced map[resource.Address]bool             // new addresses of records whose former address another object takes
 }
 
-// applyRenames moves the records of the state to the current addresses of their objects. It recognises an object by its ID, by its origin
-// in another workspace, or by a former key in the manifest.
+// applyRenames moves the records of the state. It recognises an object by its ID, by its origin in another workspace, or by a former key in
+// the manifest.
 func applyRenames(in *Input) relocation {
+	r := relocation{
+		prior: in.Prior, to: map[resource.Address]resource.Address{}, origin: map[resource.Address]resource.Address{},
+		displaced: map[resource.Address]bool{},
+	}
 	byKind := map[*resource.Kind][]*resource.Object{}
+	wanted := make(map[resource.Address]bool, len(in.Desired))
 	for _, o := range in.Desired {
+		wanted[o.Address] = true
 		if o.ID != "" || o.Origin != nil || len(o.Previously) > 0 {
 			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	r := relocation{prior: in.Prior}
 	if len(byKind) == 0 || len(in.Prior) == 0 {
 		return r
 	}
-	wanted := make(map[resource.Address]bool, len(in.Desired))
-	for _, o := range in.Desired {
-		wanted[o.Address] = true
-	}
-	r.origin, r.displaced = map[resource.Address]resource.Address{}, map[resource.Address]bool{}
+	addresses := slices.Sorted(maps.Keys(in.Prior))
 	for _, k := range byRank() { // parents first
-		if len(byKind[k]) == 0 {
-			continue
+		if len(byKind[k]) > 0 {
+			r.find(k, byKind[k], addresses, wanted)
 		}
-		n := newRenames(k, r.prior, wanted)
-		n.find(byKind[k])
-		if len(n.to) > 0 {
-			r.prior = relocate(r.prior, r.origin, k, n.to)
+	}
+	if len(r.to) == 0 {
+		return r
+	}
+	r.prior = make(Prior, len(in.Prior))
+	for was, record := range in.Prior {
+		now := moved(was, r.to)
+		if now != was {
+			record.Address, r.origin[now] = now, was
 		}
-		for _, a := range n.displaced {
-			r.displaced[a] = true
-		}
+		r.prior[now] = record
 	}
 	return r
 }
 
-// renames finds the records of one kind whose objects have other addresses now.
-type renames struct {
-	prior     Prior
-	wanted    map[resource.Address]bool
-	known     map[resource.Address]bool // addresses of the kind with a record, or with records below them
-	records   []resource.Address        // addresses of the kind's records, sorted
-	byID      map[string][]resource.Address
-	byOrigin  map[resource.Origin]resource.Address // by the forms of originKeys
-	claimed   map[resource.Address]bool            // records that an object has claimed
-	to        map[resource.Address]resource.Address
-	displaced []resource.Address // new addresses of records whose former address another object takes
-}
-
-func newRenames(k *resource.Kind, prior Prior, wanted map[resource.Address]bool) *renames {
-	n := &renames{
-		prior: prior, wanted: wanted, known: map[resource.Address]bool{}, byID: map[string][]resource.Address{},
-		byOrigin: map[resource.Origin]resource.Address{},
-		claimed:  map[resource.Address]bool{}, to: map[resource.Address]resource.Address{},
-	}
-	for address := range prior {
-		n.known[ancestorOfKind(address, k)] = true
-		if address.Kind() == k.Name && address.IsObject() {
-			n.records = append(n.records, address)
+// find finds the objects of one kind that have another address than their record.
+func (rl *relocation) find(k *resource.Kind, objects []*resource.Object, addresses []resource.Address, wanted map[resource.Address]bool) {
+	known := map[resource.Address]resource.Address{} // addresses of objects with a record, or with records below them: the address in the state
+	byID, byOrigin := map[string][]resource.Address{}, map[resource.Origin]resource.Address{}
+	for _, a := range addresses {
+		was := ancestorOfKind(a, k)
+		if was == "" {
+			continue
+		}
+		now := moved(was, rl.to)
+		if known[now] = was; a == was {
+			byID[rl.prior[a].ID] = append(byID[rl.prior[a].ID], now)
+			for _, key := range originKeys(rl.prior[a].Origin) {
+				byOrigin[key] = now
+			}
 		}
 	}
-	slices.Sort(n.records)
-	for _, address := range n.records {
-		r := prior[address]
-		n.byID[r.ID] = append(n.byID[r.ID], address)
-		for _, o := range originKeys(r.Origin) {
-			n.byOrigin[o] = address
+	identified := func(o *resource.Object) resource.Address {
+		if all := byID[o.ID]; o.ID != "" && len(all) > 0 {
+			if slices.Contains(all, o.Address) {
+				return o.Address
+			}
+			return all[0]
+		}
+		for _, key := range originKeys(o.Origin) {
+			if from := byOrigin[key]; rl.prior[known[from]].Origin.Is(o.Origin) {
+				return from
+			}
+		}
+		return ""
+	}
+	to, claimed := map[resource.Address]resource.Address{}, map[resource.Address]bool{}
+	claim := func(o *resource.Object, from resource.Address) bool {
+		if known[from] == "" || claimed[from] || from.Parent() != o.Address.Parent() {
+			return false
+		}
+		if claimed[from] = true; from != o.Address {
+			to[from] = o.Address
+		}
+		return true
+	}
+	left := slices.DeleteFunc(objects, func(o *resource.Object) bool { return claim(o, identified(o)) })
+	for _, o := range left {
+		if known[o.Address] != "" && to[o.Address] == "" {
+			continue // the record under its own key is its record
+		}
+		for _, key := range o.Previously {
+			if claim(o, addressIn(o.Address.Parent(), k, key)) {
+				break
+			}
 		}
 	}
-	return n
+	for _, from := range slices.Sorted(maps.Keys(to)) {
+		now := to[from]
+		if rl.to[known[from]] = now; known[now] == "" || to[now] != "" {
+			continue
+		}
+		free := now + "-former" // for the record of another object
+		for i := 2; known[free] != "" || wanted[free] || rl.displaced[free]; i++ {
+			free = now + resource.Address("-former-"+strconv.Itoa(i))
+		}
+		rl.to[known[now]], rl.displaced[free] = free, true
+	}
 }
 
 // originKeys returns the forms of an origin by which a record is found: its ID alone, or its source and identifier.
@@ -191,58 +206,6 @@ func originKeys(o *resource.Origin) (keys []resource.Origin) {
 		keys = append(keys, resource.Origin{Source: o.Source, Identifier: o.Identifier})
 	}
 	return keys
-}
-
-// find maps records to objects: by ID, by origin, and by former key.
-func (rn *renames) find(objects []*resource.Object) {
-	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
-		from := rn.identified(o)
-		return from != "" && rn.claim(o, from)
-	})
-	for _, o := range left {
-		if rn.known[o.Address] && rn.to[o.Address] == "" {
-			continue // the record under its own key is its record
-		}
-		for _, key := range o.Previously {
-			if from := addressIn(o.Address.Parent(), o.Kind, key); rn.known[from] && rn.claim(o, from) {
-				break
-			}
-		}
-	}
-	for _, from := range slices.Sorted(maps.Keys(rn.to)) {
-		if now := rn.to[from]; rn.known[now] && rn.to[now] == "" {
-			rn.to[now] = rn.freeAddress(now)
-			rn.displaced = append(rn.displaced, rn.to[now])
-		}
-	}
-}
-
-// claim assigns the record at an address to an object, unless another object has claimed it.
-func (rn *renames) claim(o *resource.Object, from resource.Address) bool {
-	if rn.claimed[from] || from.Parent() != o.Address.Parent() {
-		return false
-	}
-	rn.claimed[from] = true
-	if from != o.Address {
-		rn.to[from] = o.Address
-	}
-	return true
-}
-
-// identified returns the address of the record with the ID or the origin of an object, or "".
-func (rn *renames) identified(o *resource.Object) resource.Address {
-	if all := rn.byID[o.ID]; o.ID != "" && len(all) > 0 {
-		if slices.Contains(all, o.Address) {
-			return o.Address
-		}
-		return all[0]
-	}
-	for _, key := range originKeys(o.Origin) {
-		if from, ok := rn.byOrigin[key]; ok && rn.prior[from].Origin.Is(o.Origin) {
-			return from
-		}
-	}
-	return ""
 }
 
 // distinctiveField returns the field that identifies an object without its ID and key, with the digest of its value: a name, or for kinds without
@@ -261,15 +224,3 @@ func distinctiveField(o *resource.Object) (field, value string) {
 }
 
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
-
-// freeAddress returns an unused address for a record whose address another object takes.
-func (rn *renames) freeAddress(a resource.Address) resource.Address {
-	key := a.Key() + "-former"
-	for i := 2; ; i++ {
-		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !rn.known[free] && !rn.wanted[free] &&
-			!slices.Contains(rn.displaced, free) {
-			return free
-		}
-		key = a.Key() + "-former-" + strconv.Itoa(i)
-	}
-}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,148 +14,119 @@ import (
 type recovery struct {
 	analysis
 
-	recovered map[*objectState]*unconfirmedCreate
+	scans map[scope]*scan
 }
 
 // maxGap is the number of consecutive unused numbers after which planform assumes that no higher number is in use.
 const maxGap = 10
 
-// unconfirmedCreate is a create without an outcome.
-type unconfirmedCreate struct {
-	intent   *Intent
-	presence presence
-	rows     []resource.Row // the row that it made
-}
-
-// recoverCreate returns the row that a create without an outcome made: it has the name that was sent, and a number above those that were
-// known before. The presence indeterminate means that a person must check.
-func (rc *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
+// recoverCreate returns the row that a create without an outcome made: the only row with the name that was sent, if no other such create
+// sent the same name. The presence indeterminate means that a person must check.
+func (rc *recovery) recoverCreate(o *resource.Object, f *objectState) (presence, []resource.Row) {
 	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || rc.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
-	if rc.recovered[f] == nil {
-		rc.recoverAll(f)
+	at := scope{f.info, f.parent}
+	if rc.scans[at] == nil {
+		rc.scans[at] = newScan(rc.analysis, o, f)
 	}
-	if l := rc.recovered[f]; l != nil {
-		return l.presence, l.rows
-	}
-	return indeterminate, nil
-}
-
-// recoverAll settles all creates without an outcome among the siblings of an object. It does so together, because several creates may have
-// sent the same name: then nobody can tell which row belongs to which create.
-func (rc *recovery) recoverAll(one *objectState) {
-	s := &scan{recovery: rc, one: one, parent: &rc.objects.states[one.parent], known: map[int]string{}, lowest: -1}
-	byName := map[string][]*unconfirmedCreate{}
-	wanted, taken := map[resource.Address]bool{}, map[string]bool{} // taken: IDs and readable identifiers of other objects
-	numbers := ""                                                   // the scope of the readable numbers
-	for i, o := range rc.objects.all() {
-		f := &rc.objects.states[i]
-		if f.info != one.info || f.parent != one.parent {
-			continue
-		}
-		numbers, wanted[o.Address] = o.Address.NumberingScope(), true
-		taken[o.ID], taken[strings.ToUpper(o.Identifier)] = true, true
-		if f.intent.creates() && o.ID == "" && o.Identifier == "" {
-			l := &unconfirmedCreate{intent: f.intent, presence: indeterminate}
-			name := strings.TrimSpace(l.intent.Name)
-			byName[name], rc.recovered[f] = append(byName[name], l), l
-			if s.lowest < 0 || l.intent.After < s.lowest {
-				s.lowest = l.intent.After
-			}
-		}
-	}
-	dropped := map[string]bool{} // names in creates of objects that the manifest no longer has
-	for address, r := range rc.in.Prior {
-		taken[r.ID] = true
-		if address.NumberingScope() != numbers {
-			continue
-		}
-		if n := numberOf(s.parent.identifier, r.Identifier); n > 0 && r.ID != "" {
-			s.known[n] = r.ID
-		}
-		if r.PendingIntent.creates() && !wanted[address] {
-			dropped[strings.TrimSpace(r.PendingIntent.Name)] = true
-		}
-	}
-	delete(taken, "")
-	rows, complete := s.read()
-	for name, lost := range byName {
-		hits := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool {
-			return !slices.Contains(one.info.kind.DisplayTexts(row), name) || taken[row.ID()] ||
-				taken[strings.ToUpper(rc.objects.readableID(one.info.kind, one.parent, row))]
-		})
-		for _, l := range lost {
-			switch {
-			case !complete: // indeterminate
-			case len(hits) == 0:
-				l.presence = absent
-				rc.service.unconfirmed = append(rc.service.unconfirmed, s.missing...)
-				s.missing = nil
-			case len(hits)+len(lost) == 2 && !dropped[name]:
-				l.presence, l.rows = exists, hits
-			}
-		}
+	s, name := rc.scans[at], strings.TrimSpace(f.intent.Name)
+	hits := slices.DeleteFunc(slices.Clone(s.rows), func(row resource.Row) bool { return !slices.Contains(o.Kind.DisplayTexts(row), name) })
+	switch {
+	case s.failed:
+		return indeterminate, nil
+	case len(hits) == 0:
+		rc.service.unconfirmed = append(rc.service.unconfirmed, s.missing...)
+		s.missing = nil
+		return absent, nil
+	case len(hits) == 1 && s.creates[name] == 1:
+		return exists, hits
+	default:
+		return indeterminate, nil
 	}
 }
 
-// scan reads the objects of one parent by their readable numbers.
+// scan holds the objects of one parent that creates without an outcome may have made. They have numbers above those that were known before,
+// and neither the state nor the manifest knows them.
 type scan struct {
-	recovery *recovery
+	analysis
 
-	one, parent *objectState   // one of the objects, and their parent
-	known       map[int]string // IDs by the numbers in the state
-	lowest      int            // the lowest of the highest known numbers in the intents of the creates
-	failed      bool           // the service has no such route
-	missing     []Read         // the reads of unused numbers
+	one, parent *objectState    // one of the objects, and their parent
+	known       map[int]string  // IDs by the numbers in the state
+	taken       map[string]bool // IDs and readable identifiers of known objects
+	creates     map[string]int  // number of creates without an outcome, by the name that they sent
+	rows        []resource.Row
+	missing     []Read // the reads of unused numbers
+	failed      bool   // it took too many requests, or the numbers belong to another parent
 }
 
-// bound returns a number above which all rows of the creates are. It is at most the highest number that was known when the first create was
-// sent. If the service shows none of the known objects under its number, bound returns 0, because the parent may have been made again.
-func (sc *scan) bound() int {
-	const tries = 3
-	numbers := slices.Sorted(maps.Keys(sc.known))
-	if before, _ := slices.BinarySearch(numbers, sc.lowest+1); before > 0 {
-		numbers = numbers[:before]
+// newScan reads the objects beside an object by their readable numbers, in ascending order.
+func newScan(r analysis, o *resource.Object, one *objectState) *scan {
+	s := &scan{
+		analysis: r, one: one, parent: &r.objects.states[one.parent],
+		known: map[int]string{}, taken: map[string]bool{}, creates: map[string]int{},
 	}
-	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		if row := sc.rowByNumber(n); row != nil && row.ID() == sc.known[n] {
-			return min(n, sc.lowest)
+	for _, sibling := range r.in.Desired {
+		if sibling.Parent == o.Parent {
+			s.taken[sibling.ID], s.taken[strings.ToUpper(sibling.Identifier)] = true, true
 		}
 	}
-	sc.known = nil // the numbers belong to another parent, or their objects are deleted
-	return 0
-}
-
-// read returns the rows with numbers above the bound that the state does not know, lowest first. complete is false if that takes more than
-// [maxSingleReads] requests, or if the numbers turn out to belong to another parent.
-func (sc *scan) read() (rows []resource.Row, complete bool) {
-	unused, reads := 0, 0
-	for n := sc.bound() + 1; unused < maxGap; n++ {
-		if sc.known[n] != "" {
+	after := math.MaxInt // the lowest of the highest known numbers in the intents of the creates
+	for address, record := range r.in.Prior {
+		s.taken[record.ID] = true
+		if address.NumberingScope() != o.Address.NumberingScope() {
+			continue
+		}
+		if n := numberOf(s.parent.identifier, record.Identifier); n > 0 && record.ID != "" {
+			s.known[n] = record.ID
+		}
+		if i := record.PendingIntent; i.creates() {
+			after = min(after, i.After)
+			s.creates[strings.TrimSpace(i.Name)]++
+		}
+	}
+	delete(s.taken, "")
+	reads := 0
+	for n, unused := s.firstNumber(after), 0; unused < maxGap && !s.failed; n++ {
+		if s.known[n] != "" {
 			unused = 0
 			continue
 		}
-		if reads++; reads > maxSingleReads {
-			return nil, false
+		row := s.rowByNumber(n)
+		if unused++; row != nil {
+			unused = 0
 		}
-		row := sc.rowByNumber(n)
-		if row == nil {
-			unused++
-			continue
+		within := row.Text(o.Kind.Parent)
+		reads++
+		s.failed = s.failed || reads > maxSingleReads || within != "" && resource.LowerID(within) != s.parent.id
+		if row != nil && !s.taken[row.ID()] && !s.taken[strings.ToUpper(r.objects.readableID(o.Kind, one.parent, row))] {
+			s.rows = append(s.rows, row)
 		}
-		if within := row.Text(sc.one.info.kind.Parent); within != "" && resource.LowerID(within) != sc.parent.id {
-			return nil, false
-		}
-		unused, rows = 0, append(rows, row)
 	}
-	return rows, !sc.failed
+	return s
+}
+
+// firstNumber returns a number that is at most the number of every row that the creates made. It is 1 if the service does not show a known
+// object under its number, because the parent may have been made again.
+func (sc *scan) firstNumber(after int) int {
+	numbers := slices.Sorted(maps.Keys(sc.known))
+	if at, _ := slices.BinarySearch(numbers, after+1); at > 0 {
+		numbers = numbers[:at]
+	}
+	if len(numbers) > 0 {
+		highest := numbers[len(numbers)-1]
+		if row := sc.rowByNumber(highest); row != nil && row.ID() == sc.known[highest] {
+			return min(highest, after) + 1
+		}
+	}
+	sc.known, sc.missing = nil, nil
+	return 1
 }
 
 // rowByNumber returns the row with a number; nil = there is none.
 func (sc *scan) rowByNumber(n int) resource.Row {
-	read := sc.recovery.snapshot.readOne(sc.one, sc.one.info.find, sc.parent.identifier+"-"+strconv.Itoa(n))
-	switch a := sc.recovery.service.ask(read); {
+	read := sc.snapshot.readOne(sc.one, sc.one.info.find, sc.parent.identifier+"-"+strconv.Itoa(n))
+	switch a := sc.service.ask(read); {
 	case a.Unsupported:
 		sc.failed = true
 	case a.NotFound, len(a.Rows) == 0:

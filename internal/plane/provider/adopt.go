@@ -72,9 +72,7 @@ func hiddenConflict(step *planner.Step, id, why string) error {
 // adoptExisting updates an existing object to match the step. It sends only the fields that differ.
 func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row) (executor.Outcome, error) {
 	step := r.step
-	if wrong := w.claim(step, existing, false); wrong != nil {
-		return executor.Outcome{}, unknownOutcome{wrong}
-	}
+	w.claims.adopt(step, existing.ID())
 	desired := w.desiredValues(step)
 	existing = step.Kind.InZone(existing, step.Write.Zone)
 	var differing, equal []*resource.Value

@@ -121,7 +121,7 @@ type listKey struct {
 	parent *resource.Object
 }
 
-// Confirm reads the objects that the run's batches wrote, and objects whose IDs are in doubt. It completes their outcomes in the result and
+// Confirm reads the objects that the run's batches wrote. It completes their outcomes in the result and
 // in the journal: readable identifiers, and warnings about values that differ from the sent ones. Each value is compared with the last
 // request that sent it. The next plan sees objects that could not be read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
@@ -141,21 +141,10 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		row, shown := rows[res.Outcome.ID]
-		if res.Status != executor.Done {
+		if res.Status != executor.Done || !shown || !s.memory.unseen[res.Step] {
 			continue
 		}
-		out := res.Outcome
-		switch {
-		case s.claims.isDisputed(res.Step):
-			if out = s.resolveDispute(ctx, w.withoutResent(res.Step), res.Outcome, w.ids); out.ID == res.Outcome.ID {
-				res.Outcome = out
-				continue
-			}
-		case shown && s.memory.unseen[res.Step]:
-			out = w.confirmedOutcome(w.withoutResent(res.Step), res.Outcome, row)
-		default:
-			continue
-		}
+		out := w.confirmedOutcome(w.withoutResent(res.Step), res.Outcome, row)
 		if err := journal.Complete(res.Step, out, nil); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 		r.lost = w.lostCreate(step)
 		res, err := w.upload(ctx, r)
 		if err == nil {
-			err = w.mixedUpError(r, w.claim(step, res.Row, true))
+			err = w.mixedUpError(r, w.claimNew(step, res.Row))
 		}
 		e, refused := errors.AsType[*apiclient.Error](err)
 		there, exists := errors.AsType[*foundError](err)

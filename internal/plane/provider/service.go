@@ -29,7 +29,7 @@ type Service struct {
 	inDoubt  inDoubt
 	traits   *serviceTraits
 	memory   *memory
-	claims   claims
+	claims   *claims
 	listLock chan struct{} // held while a whole list is written, see lockListWrites
 }
 
@@ -59,10 +59,9 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		client: client, plan: plan, state: state, placements: findPlacements(plan),
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
-		traits:  newLearned(plan.Dialects), memory: newMemory(client), claims: claims{holders: map[ownedID]claimant{}, disputed: map[*planner.Step]bool{}},
+		traits:  newLearned(plan.Dialects), memory: newMemory(client), claims: newClaims(state.Prior(), plan.Known),
 		listLock: make(chan struct{}, 1),
 	}
-	s.loadClaims()
 	for _, step := range plan.Steps {
 		for _, v := range step.Values() {
 			if len(v.Links) > 0 {

@@ -42,7 +42,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		if seen := w.findCreated(ctx, r); seen.result != absent {
 			return nil, errors.Join(err, seen.err)
 		}
-		if wrong := w.claim(step, resource.Row{"id": e.ExistingID}, false); wrong != nil {
+		if wrong := w.claims.claim(step, e.ExistingID); wrong != nil {
 			return nil, errors.Join(err, wrong)
 		}
 		if err := w.deleteLeftover(ctx, r, e.ExistingID); err != nil {
@@ -55,7 +55,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	}
 	form, row := resource.UploadForm(res.Row)
 	res.Row = row
-	if err := w.mixedUpError(r, w.claim(step, res.Row, true)); err != nil {
+	if err := w.mixedUpError(r, w.claimNew(step, res.Row)); err != nil {
 		return nil, err // the next requests would change the object with this ID
 	}
 	if !step.Object.SameContent(res.Row) {

@@ -273,7 +273,7 @@ func (w *write) sendBatch(ctx context.Context, rows []row, bodies [][]byte) {
 // checkRowID checks the ID in the result of a row.
 func (w *write) checkRowID(r row, id string) error {
 	if w.op.Verb == resource.CreateMany {
-		if wrong := w.claim(r.step, resource.Row{"id": id}, true); wrong != nil {
+		if wrong := w.claimNew(r.step, resource.Row{"id": id}); wrong != nil {
 			return w.recordLost(r.step, w.mixedUpError(r, wrong)).pendingError()
 		}
 		return nil

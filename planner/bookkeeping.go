@@ -15,7 +15,6 @@ type bookkeeping struct {
 
 	memberships *memberships
 	orphans     *orphans
-	decisions   *decisions
 	steps       *steps
 	plan        *Plan
 }
@@ -83,7 +82,7 @@ func (bk *bookkeeping) stateChanges() {
 		}
 	}
 	bk.dropAliases(changeOf)
-	for _, set := range bk.decisions.leavingSets() {
+	for _, set := range bk.memberships.leavingSets() {
 		if n := len(set.forgotten); n > 0 {
 			c := changeOf(set.record.at)
 			c.Record.dropMembers(func(id string) bool { return slices.Contains(set.forgotten, id) })
@@ -212,9 +211,9 @@ func (bk *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			}
 		}
 	}
-	for _, s := range bk.decisions.leavingSets() {
+	for _, s := range bk.memberships.leavingSets() {
 		for _, e := range s.leaving() {
-			if e.wish == wantsNone && bk.decisions.provenanceOf(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
+			if e.wish == wantsNone && bk.memberships.provenanceOf(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
 				bk.recordMember(joined, s, e, left)
 			}
 		}
@@ -271,7 +270,7 @@ func (bk *bookkeeping) noteCleared(i objectID, values map[string]string) {
 		field := &o.Kind.Fields[j]
 		switch v, given := o.Value(field.Name); {
 		case !f.info.viaMembership(field) || o.Ignores(field):
-		case given && bk.decisions.contained[v] && !bk.decisions.keepsDrift(v):
+		case given && bk.memberships.contained[v] && !bk.memberships.keepsDrift(v):
 			values[field.Name] = ""
 		case !given || len(v.Refs) > 0:
 			delete(values, field.Name)
@@ -313,7 +312,7 @@ func (bk *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChang
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
 		}
 	}
-	for _, s := range bk.decisions.leavingSets() {
+	for _, s := range bk.memberships.leavingSets() {
 		leaving[s.record.at] = len(s.leaving()) > 0
 	}
 	for _, r := range bk.memberships.records.all {

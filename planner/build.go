@@ -27,7 +27,6 @@ type World struct {
 	differ      *comparer
 	memberships *memberships
 	orphans     *orphans
-	decisions   *decisions
 	outsiders   *outsiders
 	claims      *claims
 	divergences *divergences
@@ -49,19 +48,18 @@ func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
 func load(in Input, service *loader) *World {
 	in.Desired = append(slices.Clip(in.Desired), in.invitations(service)...)
 	w := &World{analysis: observe(&in, service)}
-	w.identities = match(w.analysis)                       // identity: ID, state, identifier, external ID, natural key
-	w.refs = resolve(w.identities)                         // names to IDs, keys to objects
-	readCustomFields(w.refs)                               // values that no list shows
-	w.differ = &comparer{w.analysis, w.refs}               // desired x observed x prior, field by field
-	w.records = newMemberRecords(w.refs)                   // members of containers, as the state has them
-	w.orphans = findOrphans(w.refs, w.records)             // objects that only the state has, and whether to delete them
-	w.memberships = gatherMembers(w.refs, w.records)       // desired and current members of containers
-	w.decisions = decideMembers(w.memberships, w.orphans)  // members to add to containers, and to remove
-	w.outsiders = findOutsiders(w.differ, w.memberships)   // people who are not members of the project
-	findGovernance(w.differ)                               // levels on which the workspace manages the kinds that are written
-	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that must be unique
-	readDisplayNames(w.differ, w.decisions)                // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.decisions) // changes by people, for a pull
+	w.identities = match(w.analysis)                              // identity: ID, state, identifier, external ID, natural key
+	w.refs = resolve(w.identities)                                // names to IDs, keys to objects
+	readCustomFields(w.refs)                                      // values that no list shows
+	w.differ = &comparer{w.analysis, w.refs}                      // desired x observed x prior, field by field
+	w.records = newMemberRecords(w.refs)                          // members of containers, as the state has them
+	w.orphans = findOrphans(w.refs, w.records)                    // objects that only the state has, and whether to delete them
+	w.memberships = findMemberships(w.refs, w.records, w.orphans) // members to add to containers, and to remove
+	w.outsiders = findOutsiders(w.differ, w.memberships)          // people who are not members of the project
+	findGovernance(w.differ)                                      // levels on which the workspace manages the kinds that are written
+	w.claims = findClaims(w.analysis, w.orphans)                  // names and marks that must be unique
+	readDisplayNames(w.differ, w.memberships)                     // names for the IDs that the plan shows
+	w.divergences = findDivergences(w.differ, w.memberships)      // changes by people, for a pull
 	return w
 }
 
@@ -75,14 +73,14 @@ func Build(w *World) Result {
 		steps := newSteps(w.refs)
 		blockTwins(w.identities, steps)                                                                // several rows with the mark of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
-		planMembers(plan, steps, blockers, w.decisions)
-		pruning := &pruning{w.analysis, w.refs, w.orphans, w.decisions, steps, plan}
+		planMembers(plan, steps, blockers, w.memberships)
+		pruning := &pruning{w.analysis, w.refs, w.orphans, w.memberships, steps, plan}
 		ordering := &ordering{w.analysis, w.refs, steps, changes, plan}
 		if ordering.order(pruning) {
 			plan.count(in)
 			changes.countUnchanged()
 			plan.Dialects = dialects(in.Observed)
-			(&bookkeeping{w.analysis, w.memberships, w.orphans, w.decisions, steps, plan}).stateChanges()
+			(&bookkeeping{w.analysis, w.memberships, w.orphans, steps, plan}).stateChanges()
 			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			plan.NotCompared = w.gaps.list()

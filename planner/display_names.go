@@ -4,9 +4,9 @@ import "strings"
 
 // readDisplayNames reads the lists that name the IDs in a plan, such as the workspace's members and a project's labels. If a field lost an ID
 // since the last apply, the list also tells whether that object was deleted.
-func readDisplayNames(s *comparer, decisions *decisions) {
+func readDisplayNames(s *comparer, memberships *memberships) {
 	var shown []shownID
-	for _, set := range decisions.leavingSets() {
+	for _, set := range memberships.leavingSets() {
 		for _, e := range set.leaving() {
 			shown = append(shown, shownID{s.objects.kind(set.kind.Membership.Member), noObject, e.id})
 		}

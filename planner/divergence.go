@@ -16,15 +16,14 @@ type divergences struct {
 	refs        *references
 	differ      *comparer
 	memberships *memberships
-	decisions   *decisions
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
 	extra       []ExtraMember
 }
 
-func findDivergences(differ *comparer, decisions *decisions) *divergences {
-	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: decisions.memberships, decisions: decisions}
+func findDivergences(differ *comparer, memberships *memberships) *divergences {
+	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships}
 	if !s.in.Pull {
 		return s
 	}
@@ -41,7 +40,7 @@ func findDivergences(differ *comparer, decisions *decisions) *divergences {
 			switch v := &o.Values[k]; {
 			case o.Ignores(v.Field), v.Implied, v.Content != nil:
 			case f.info.viaMembership(v.Field):
-				if d := decisions.drifted[v]; d != nil {
+				if d := memberships.drifted[v]; d != nil {
 					s.addMembershipDivergence(i, d)
 				}
 			case !v.Field.Virtual && !v.Field.ArchiveFlag:
@@ -140,7 +139,7 @@ func (di *divergences) addMembershipDivergence(i objectID, d *fieldDrift) {
 		}
 	}
 	for k := range v.Refs {
-		if _, id, _ := di.refs.target(i, t, &v.Refs[k]); !di.decisions.absent[&v.Refs[k]] && !slices.Contains(now, id) {
+		if _, id, _ := di.refs.target(i, t, &v.Refs[k]); !di.memberships.absent[&v.Refs[k]] && !slices.Contains(now, id) {
 			now = append(now, id)
 		}
 	}

@@ -9,74 +9,47 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// decisions is the stage that decides about each edge: add, remove, change or leave it.
-type decisions struct {
-	analysis
-
-	refs        *references
-	memberships *memberships
-	records     *memberRecords
-	orphans     *orphans
-
-	sets    map[edge]*memberSet // by edge without member: the set of the container
-	deleted map[serviceID]bool
-	where   map[edge][]Container // by edge without container: the containers in which the service shows the member
-	wasRead map[edge]bool        // by edge without member: containers that were read for where
-
-	drifts    []*fieldDrift
-	drifted   map[*resource.Value]*fieldDrift
-	contained map[*resource.Value]bool     // fields that want an object in no container; true = all containers were read
-	absent    map[*resource.Reference]bool // references to members or containers whose membership the service does not show
-}
-
-// decideMembers reads the members of containers, and decides about the edges of the manifest, of the state, and of objects whose field is
-// null.
-func decideMembers(memberships *memberships, orphans *orphans) *decisions {
-	de := &decisions{
-		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, records: memberships.records, orphans: orphans,
-		sets: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, wasRead: map[edge]bool{},
+// findMemberships gathers the edges of the manifest, of the state, and of objects whose field is null. It reads the members of their
+// containers, and decides about each edge.
+func findMemberships(refs *references, records *memberRecords, orphans *orphans) *memberships {
+	mb := &memberships{
+		analysis: refs.analysis, refs: refs, records: records, orphans: orphans, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
+		defined: &definedValues{refs.analysis, map[string]string{}},
+		byKey:   map[edge]*memberSet{}, byID: map[edge]*memberSet{}, declared: map[edge]*member{}, wanted: map[edge]string{},
+		wishes: map[edge]fieldWish{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, wasRead: map[edge]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
 	}
-	de.records.settle(memberships.wanted, orphans.hasVanished)
-	de.findDeleted()
-	for _, s := range memberships.sets {
-		if s.container.ID != "" {
-			de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
-		}
-	}
-	ends := memberships.ends || de.in.Prune || len(de.in.Leaves) > 0
-	if ends {
-		de.addRecorded()
-	}
-	read := slices.Clone(memberships.sets)
-	for _, s := range de.leavingSets() {
+	mb.gather()
+	mb.records.settle(mb.wanted, orphans.hasVanished)
+	mb.findDeleted()
+	mb.addRecorded()
+	read := slices.Clone(mb.sets)
+	for _, s := range mb.leavingSets() {
 		if len(s.wanted) == 0 {
 			read = append(read, s)
 		}
 	}
-	de.service.each(len(read), func(i int) { memberships.readMembers(read[i]) })
-	de.findContainers()
-	if ends {
-		de.addShown()
-	}
-	leaving, probes := de.leavingSets(), map[*resource.Kind]Read{}
-	for _, s := range memberships.sets {
+	mb.service.each(len(read), func(i int) { mb.readMembers(read[i]) })
+	mb.findContainers()
+	mb.addShown()
+	for _, s := range mb.sets {
 		for _, e := range s.wanted {
-			de.decide(s, e)
+			mb.decide(s, e)
 		}
 	}
+	leaving, probes := mb.leavingSets(), map[*resource.Kind]Read{}
 	for _, s := range leaving {
 		for _, e := range s.unwanted {
-			de.decide(s, e)
+			mb.decide(s, e)
 		}
 	}
-	de.service.each(len(leaving), func(i int) { leaving[i].stuck = !de.canRemove(probes, leaving[i]) })
-	return de
+	mb.service.each(len(leaving), func(i int) { leaving[i].stuck = !mb.canRemove(probes, leaving[i]) })
+	return mb
 }
 
 // leavingSets returns the sets with members that the manifest does not want, in the order of kinds and IDs.
-func (de *decisions) leavingSets() []*memberSet {
-	sets := slices.DeleteFunc(slices.Collect(maps.Values(de.sets)), func(s *memberSet) bool { return len(s.unwanted) == 0 })
+func (mb *memberships) leavingSets() []*memberSet {
+	sets := slices.DeleteFunc(slices.Collect(maps.Values(mb.byID)), func(s *memberSet) bool { return len(s.unwanted) == 0 })
 	slices.SortFunc(sets, func(a, b *memberSet) int {
 		return cmp.Or(cmp.Compare(a.kind.Name, b.kind.Name), cmp.Compare(a.container.ID, b.container.ID))
 	})
@@ -84,8 +57,8 @@ func (de *decisions) leavingSets() []*memberSet {
 }
 
 // takesBack reports whether the run ends an edge.
-func (de *decisions) takesBack(e edge) bool {
-	s := de.sets[edge{kind: e.kind, container: e.container}]
+func (mb *memberships) takesBack(e edge) bool {
+	s := mb.byID[edge{kind: e.kind, container: e.container}]
 	return s != nil && !s.stuck && slices.ContainsFunc(s.leaving(), func(l *member) bool { return l.id == e.member })
 }
 
@@ -98,110 +71,110 @@ func (mt *memberSet) position() (at diag.Position) {
 }
 
 // leaving returns the members that leave the container.
-func (mt *memberSet) leaving() (members []*member) {
-	for _, e := range mt.unwanted {
-		if e.verdict.action == removeEdge {
-			members = append(members, e)
-		}
-	}
-	return members
+func (mt *memberSet) leaving() []*member {
+	return slices.DeleteFunc(slices.Clone(mt.unwanted), func(e *member) bool { return e.verdict.action != removeEdge })
 }
 
 // findDeleted records the objects that are deleted or hidden, because their memberships are left alone.
-func (de *decisions) findDeleted() {
-	for _, left := range de.orphans.list {
+func (mb *memberships) findDeleted() {
+	for _, left := range mb.orphans.list {
 		switch left.decision { //nolint:exhaustive // the others are not on the service, or planform does not decide about them
 		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent:
-			de.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
+			mb.deleted[left.id()] = true
 		}
 	}
-	for i := range de.objects.count() {
-		if f := &de.objects.states[i]; f.isUnlisted() {
-			de.deleted[serviceID{f.info.kind.Name, f.id}] = true
+	for i := range mb.objects.count() {
+		if f := &mb.objects.states[i]; f.isUnlisted() {
+			mb.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
 }
 
-// addRecorded adds the edges of the state that would end if the service showed them.
-func (de *decisions) addRecorded() {
-	for _, r := range de.records.all {
-		container, params := de.refs.containerAt(r.container)
-		if container.ID == "" || de.orphans.hasVanished(r.container) { // a read of its members may be refused
-			continue
+// addRecorded adds the edges of the state that would end if the service showed them. It counts the edges that pruning would end.
+func (mb *memberships) addRecorded() {
+	ends := mb.ends || mb.in.Prune || len(mb.in.Leaves) > 0
+	for _, r := range mb.records.all {
+		s := &memberSet{kind: r.kind, object: noObject, record: r}
+		if s.container = (Container{Address: r.container, ID: cmp.Or(mb.refs.idAt(r.container), r.record.ID)}); ends {
+			s.container, s.params = mb.refs.containerAt(r.container)
+			if s.container.ID == "" || mb.orphans.hasVanished(r.container) { // a read of its members may be refused
+				continue
+			}
 		}
-		s := de.sets[edge{kind: r.kind.Name, container: container.ID}]
-		if s == nil || s.record != r {
-			s = &memberSet{kind: r.kind, object: noObject, container: container, params: params, record: r}
+		if known := mb.byID[edge{kind: r.kind.Name, container: s.container.ID}]; known != nil && known.record == r {
+			s = known
 		}
 		for _, id := range slices.Concat(r.record.Members, r.arrived) {
-			de.addUnwanted(s, id)
+			mb.addUnwanted(s, id)
 		}
-		de.keepSelf(s)
+		mb.keepSelf(s)
 	}
 }
 
 // addShown adds the edges that the service shows of objects whose field is null.
-func (de *decisions) addShown() {
-	for _, n := range de.memberships.cleared {
-		kind, id := n.field.membership, de.objects.states[n.by].id
-		for _, c := range de.where[edge{kind: kind.Name, member: id}] {
-			s := de.sets[edge{kind: kind.Name, container: c.ID}]
+func (mb *memberships) addShown() {
+	for _, n := range mb.cleared {
+		kind, id := n.field.membership, mb.objects.states[n.by].id
+		for _, c := range mb.where[edge{kind: kind.Name, member: id}] {
+			s := mb.byID[edge{kind: kind.Name, container: c.ID}]
 			if s == nil {
-				record := de.records.recordOf(kind, c.Address)
-				s = &memberSet{kind: kind, object: noObject, container: c, record: record}
-				s.params = de.memberships.paramsOf(kind, de.objects.within(n.by, n.field.to), c.ID)
+				params := mb.paramsOf(kind, mb.objects.within(n.by, n.field.to), c.ID)
+				s = &memberSet{kind: kind, object: noObject, container: c, params: params, record: mb.records.recordOf(kind, c.Address)}
 			}
 			if s.list.state == notAsked {
-				s.list = listMembers(de.analysis, kind, s.params)
+				s.list = listMembers(mb.analysis, kind, s.params)
 			}
 			if !slices.ContainsFunc(s.unwanted, func(e *member) bool { return e.id == id }) {
-				de.addUnwanted(s, id)
+				mb.addUnwanted(s, id)
 			}
 		}
 	}
 }
 
 // addUnwanted adds an edge to a set if the edge would end, were the member in the container.
-func (de *decisions) addUnwanted(s *memberSet, id string) {
-	w := de.wishOf(s, id)
+func (mb *memberships) addUnwanted(s *memberSet, id string) {
+	w := mb.wishOf(s, id)
 	if w.wish == wantsHere {
 		return
 	}
 	e := &member{object: noObject, id: id, wish: w.wish, by: w.by}
-	f := de.factsOf(s, e)
+	f := mb.factsOf(s, e)
 	f.seen = shownIn
-	if v := f.decide(); v.action == removeEdge || v.kept {
+	v := f.decide()
+	if v.orphaned {
+		mb.orphaned++
+	}
+	if v.action == removeEdge || v.kept {
 		s.unwanted = append(s.unwanted, e)
-		de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
+		mb.byID[edge{kind: s.kind.Name, container: s.container.ID}] = s
 	}
 }
 
 // keepSelf keeps the credential's own user in a container, so that planform does not lose its access.
-func (de *decisions) keepSelf(s *memberSet) {
+func (mb *memberships) keepSelf(s *memberSet) {
 	if len(s.unwanted) == 0 {
 		return // the own user need not be read
 	}
-	self := de.snapshot.self(de.objects.kind(s.kind.Membership.Member))
+	self := mb.snapshot.self(mb.objects.kind(s.kind.Membership.Member))
 	at := slices.IndexFunc(s.unwanted, func(e *member) bool { return e.id == self })
 	if at < 0 {
 		return
 	}
-	de.diags.add(diag.Warning, s.position(), s.container.Address, "own-user", "the credential's own user stays in "+string(s.container.Address)+
+	mb.diags.add(diag.Warning, s.position(), s.container.Address, "own-user", "the credential's own user stays in "+string(s.container.Address)+
 		": planform does not remove it",
 		"add `me` to its "+s.kind.Membership.Field+", or leave it in the web app")
 	s.unwanted = slices.Delete(s.unwanted, at, at+1)
 }
 
 // wishOf returns the wish of the manifest about an edge.
-func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
-	wishes, kind := de.memberships.wishes, s.kind.Name
-	byMember, byContainer := wishes[edge{kind: kind, member: id}], wishes[edge{kind: kind, container: s.container.ID}]
-	byInverse := wishes[edge{kind: s.kind.Membership.Inverse, container: id}]
-	_, wanted := de.memberships.wanted[edge{kind, s.container.ID, id}]
+func (mb *memberships) wishOf(s *memberSet, id string) fieldWish {
+	kind, inverse := s.kind.Name, s.kind.Membership.Inverse
+	byMember, byContainer := mb.wishes[edge{kind: kind, member: id}], mb.wishes[edge{kind: kind, container: s.container.ID}]
+	_, wanted := mb.wanted[edge{kind, s.container.ID, id}]
 	switch {
-	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, s.kind.Membership.Inverse != "" && byInverse.wish == leftToPeople:
+	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, mb.wishes[edge{kind: inverse, container: id}].wish == leftToPeople:
 		return fieldWish{wish: leftToPeople}
-	case de.in.Leaves[s.record.at][id]:
+	case mb.in.Leaves[s.record.at][id]:
 		return fieldWish{wish: undone}
 	case byMember.wish == wantsNone:
 		return byMember
@@ -214,57 +187,65 @@ func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
 }
 
 // decide decides about an edge, and records drift, gaps and forgotten members.
-func (de *decisions) decide(s *memberSet, e *member) {
+func (mb *memberships) decide(s *memberSet, e *member) {
 	f := edgeFacts{}
 	if !e.declaredByInverse {
-		f = de.factsOf(s, e)
+		f = mb.factsOf(s, e)
 		e.verdict = f.decide()
 	}
 	if e.verdict.drift && (e.wish != wantsHere || f.seen == shownOut) { // changeAttribute records drift of an attribute
-		de.noteDrift(de.strictest(e), e.verdict)
+		mb.noteDrift(mb.strictest(e), e.verdict)
 	}
 	switch path := s.kind.Membership.Path(); {
 	case e.verdict.forget:
 		s.forgotten = append(s.forgotten, e.id)
 	case e.wish == wantsHere && f.seen == shownOut:
-		de.absent[e.by.ref], de.absent[e.also.ref] = true, true
+		mb.absent[e.by.ref], mb.absent[e.also.ref] = true, true
 	case e.wish == wantsHere && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
-		de.gaps.add(e.by.object, path, path, s.gap)
+		mb.gaps.add(e.by.object, path, path, s.gap)
 	}
 }
 
 // factsOf returns the facts that decide about an edge.
-func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
+func (mb *memberships) factsOf(s *memberSet, e *member) edgeFacts {
 	m := s.kind.Membership
 	f := edgeFacts{
-		wish: e.wish, prior: de.provenanceOf(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: de.in.Prune,
+		wish: e.wish, prior: mb.provenanceOf(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: mb.in.Prune,
 		wants: e.attribute,
 	}
-	if on := de.strictest(e).object; on != nil {
-		f.onDrift = de.in.onDrift(on)
+	if on := mb.strictest(e).object; on != nil {
+		f.onDrift = mb.in.onDrift(on)
 	}
 	switch e.wish { //nolint:exhaustive // the others need no more facts
 	case wantsHere:
-		f.moved = f.seen == shownOut && m.Exclusive && e.id != "" && de.wasMoved(s, e.id)
+		f.moved = f.seen == shownOut && m.Exclusive && e.id != "" && mb.wasMoved(s, e.id)
 		if prior, _ := s.recorded(); m.Attribute != nil {
-			f.shows, f.applied = de.memberships.shownAttribute(s, e), prior.Values[AttributeKey(m.Attribute, e.id)]
+			f.shows, f.applied = mb.shownAttribute(s, e), prior.Values[AttributeKey(m.Attribute, e.id)]
 		}
 		return f
 	case wantsNone:
-		in := de.where[edge{kind: s.kind.Name, member: e.id}]
-		f.moved = f.prior == noRecord && de.wasMoved(s, e.id)
-		f.inOther = slices.ContainsFunc(in, func(other Container) bool { return other.ID != s.container.ID })
-		if i, wanted := de.objects.index[e.by.object]; wanted && de.objects.states[i].prior != nil {
-			_, f.cleared = de.objects.states[i].prior.Values[m.Field]
+		f.moved = f.prior == noRecord && mb.wasMoved(s, e.id)
+		f.inOther = slices.ContainsFunc(mb.where[edge{kind: s.kind.Name, member: e.id}], func(c Container) bool { return c.ID != s.container.ID })
+		if i, wanted := mb.objects.index[e.by.object]; wanted && mb.objects.states[i].prior != nil {
+			_, f.cleared = mb.objects.states[i].prior.Values[m.Field]
 		}
-		f.cleared = f.cleared || de.in.Pull // a pull takes over the memberships of the service
+		f.cleared = f.cleared || mb.in.Pull // a pull takes over the memberships of the service
 	}
-	container, member := s.container.Address, de.objects.addressOf(serviceID{m.Member, e.id})
-	f.leftAlone = de.orphans.declaresOther(m, container, e.id) || de.deleted[serviceID{m.Container, s.container.ID}] ||
-		e.wish != wantsNone && e.wish != undone && de.deleted[serviceID{m.Member, e.id}]
+	container, member := s.container.Address, mb.objects.addressOf(serviceID{m.Member, e.id})
+	f.leftAlone = mb.orphans.declaresOther(m, container, e.id) || mb.deleted[serviceID{m.Container, s.container.ID}] ||
+		e.wish != wantsNone && e.wish != undone && mb.deleted[serviceID{m.Member, e.id}] ||
+		e.wish == noWish && !mb.in.Prune && (mb.mayGo(container) || mb.mayGo(member))
 	byContainer, byMember := m.Inverse != "" || m.On == m.Container, m.Inverse != "" || m.On != m.Container
-	f.dropped = (!byContainer || de.isPrunable(s.record, container)) && (!byMember || de.isPrunable(s.record, member))
+	f.dropped = (!byContainer || mb.isPrunable(s.record, container)) && (!byMember || mb.isPrunable(s.record, member))
 	return f
+}
+
+// mayGo reports whether an object is not on the service, hidden, or would be deleted by pruning, so that its memberships end with it.
+func (mb *memberships) mayGo(a resource.Address) bool {
+	r, known := mb.in.Prior[a]
+	_, owned := mb.objects.owners[serviceID{a.Kind(), r.ID}]
+	_, wanted := mb.objects.indexOf(a)
+	return mb.objects.isDeletedOrHidden(a) || known && !wanted && !owned && mb.in.isOrphan(a, &r)
 }
 
 // sighting returns whether the service shows an edge.
@@ -280,96 +261,41 @@ func (mt *memberSet) sighting(e *member) sighting {
 }
 
 // provenanceOf returns whether the state has an edge, and who made it.
-func (de *decisions) provenanceOf(s *memberSet, e *member) provenance {
-	if e.wish != wantsHere {
-		if slices.Contains(s.record.arrived, e.id) {
-			return addedBefore
-		}
-		return s.record.record.provenanceOf(e.id)
-	}
-	switch {
-	case !s.hasList && !s.isIn(e), s.hasList && de.mayStillMove(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
-		return noRecord
-	case de.in.Pull && len(de.in.Prior) == 0: // without a state, nobody can tell who made the change
-		return foundThere
-	}
+func (mb *memberships) provenanceOf(s *memberSet, e *member) provenance {
 	m := s.kind.Membership
 	prior, _ := s.recorded()
-	if prior.has(e.id) || m.Inverse == "" {
+	switch {
+	case e.wish != wantsHere && slices.Contains(s.record.arrived, e.id):
+		return addedBefore
+	case e.wish != wantsHere:
+		return s.record.record.provenanceOf(e.id)
+	case !s.hasList && !s.isIn(e), s.hasList && mb.mayStillMove(s.record, s.kind, e.id), mb.objects.isForeign(e.by.object.Address):
+		return noRecord
+	case mb.in.Pull && len(mb.in.Prior) == 0: // without a state, nobody can tell who made the change
+		return foundThere
+	case prior.has(e.id) || m.Inverse == "":
 		return prior.provenanceOf(e.id)
 	}
 	// The other object of a relation may have declared it.
-	other := de.records.recordOf(resource.MustLookup(m.Inverse), de.objects.addressOf(serviceID{m.Member, e.id}))
+	other := mb.records.recordOf(resource.MustLookup(m.Inverse), mb.objects.addressOf(serviceID{m.Member, e.id}))
 	return other.record.provenanceOf(s.container.ID)
-}
-
-// mayStillMove reports whether a request of an earlier run may still add a member to the container of a record, or remove it.
-func (de *decisions) mayStillMove(r *memberRecord, kind *resource.Kind, id string) bool {
-	return de.records.mayStillMove(r, kind, id, de.where[edge{kind: kind.Name, member: id}])
-}
-
-// wasMoved reports whether people removed a member from another container: the state has the member there, and the container's list does
-// not. In an undo it reports whether the member is no longer where the undone runs left it.
-func (de *decisions) wasMoved(s *memberSet, id string) bool {
-	of := edge{kind: s.kind.Name, member: id}
-	isGone := func(container string) bool {
-		return de.wasRead[edge{kind: s.kind.Name, container: container}] &&
-			!slices.ContainsFunc(de.where[of], func(c Container) bool { return c.ID == container })
-	}
-	if de.mayStillMove(s.record, s.kind, id) {
-		return false
-	}
-	if de.in.Deletes != nil {
-		left, known := de.in.Left[s.kind.Name][id]
-		return known && (left == "" && len(de.where[of]) > 0 || left != "" && isGone(left))
-	}
-	return slices.ContainsFunc(de.records.byMember[of], func(r *memberRecord) bool {
-		c, _ := de.refs.containerAt(r.container)
-		return r.at != s.record.at && isGone(c.ID) && !de.mayStillMove(r, s.kind, id)
-	})
 }
 
 // isPrunable reports whether the run may prune memberships that an object, the container or the member, no longer declares. The object must be
 // targeted, belong to no other owner, and all manifests that had it must be part of the run or deleted.
-func (de *decisions) isPrunable(r *memberRecord, a resource.Address) bool {
-	prior, known := de.in.Prior[a]
+func (mb *memberships) isPrunable(r *memberRecord, a resource.Address) bool {
+	prior, known := mb.in.Prior[a]
 	if !known {
 		prior = r.record
 	}
-	return de.in.isTargeted(a) && de.in.isSourceGone(&prior) && !de.orphans.belongsToOther(a)
-}
-
-// countOrphaned counts the memberships of the state that pruning would end. It leaves out memberships that end because an object is deleted.
-func (de *decisions) countOrphaned() (n int) {
-	for address, r := range de.in.Prior {
-		id := serviceID{address.Kind(), r.ID}
-		_, wanted := de.objects.indexOf(address)
-		if _, owned := de.objects.owners[id]; !wanted && !owned && de.in.isOrphan(address, &r) {
-			de.deleted[id] = true
-		}
-	}
-	for _, r := range de.records.all {
-		s := &memberSet{kind: r.kind, container: Container{Address: r.container, ID: cmp.Or(de.refs.idAt(r.container), r.record.ID)}, record: r}
-		if de.deleted[serviceID{r.container.Kind(), s.container.ID}] || de.objects.isDeletedOrHidden(r.container) {
-			continue
-		}
-		for _, id := range r.record.Members {
-			if de.objects.isDeletedOrHidden(de.objects.addressOf(serviceID{r.kind.Membership.Member, id})) {
-				continue
-			}
-			if f := de.factsOf(s, &member{id: id}); de.wishOf(s, id).wish == noWish && f.decide().orphaned {
-				n++
-			}
-		}
-	}
-	return n
+	return mb.in.isTargeted(a) && mb.in.isSourceGone(&prior) && !mb.orphans.belongsToOther(a)
 }
 
 // canRemove reports whether this edition can remove members from a container: its route may be missing, or need another member ID than the
 // list shows. It probes the route with a member that stays, if there is one, because a leaving member may have left meanwhile.
-func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) bool {
-	op, ok := de.objects.op(s.kind, resource.RemoveMembers)
-	get, readable := de.objects.op(s.kind, resource.Get)
+func (mb *memberships) canRemove(probes map[*resource.Kind]Read, s *memberSet) bool {
+	op, ok := mb.objects.op(s.kind, resource.RemoveMembers)
+	get, readable := mb.objects.op(s.kind, resource.Get)
 	leaving := s.leaving()
 	if s.list.state != listed || len(leaving) == 0 || !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
 		return ok
@@ -378,19 +304,15 @@ func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) boo
 	if !asked {
 		params := maps.Clone(s.params)
 		if readable {
-			who := leaving[0].id
-			for _, id := range s.list.ids() {
-				if !slices.ContainsFunc(leaving, func(e *member) bool { return e.id == id }) {
-					who = id
-					break
-				}
-			}
-			op, params[resource.MustLookup(s.kind.Membership.Member).Param] = get, who
+			stay := slices.DeleteFunc(s.list.ids(), func(id string) bool {
+				return slices.ContainsFunc(leaving, func(e *member) bool { return e.id == id })
+			})
+			op, params[resource.MustLookup(s.kind.Membership.Member).Param] = get, append(stay, leaving[0].id)[0]
 		}
 		read, _ = readOf(op, params)
 		read.Probe, read.Optional = !readable, readable
 		probes[s.kind] = read
 	}
-	a := de.service.ask(read)
+	a := mb.service.ask(read)
 	return !a.Unsupported && !a.NotFound
 }

@@ -21,41 +21,43 @@ func (od OnDrift) isStricter(than OnDrift) bool {
 }
 
 // strictest returns the declaration whose drift policy applies to an edge. If both objects declare a relation, that is the stricter policy.
-func (de *decisions) strictest(e *member) declaration {
-	if e.also.value != nil && de.in.onDrift(e.also.object).isStricter(de.in.onDrift(e.by.object)) {
+func (mb *memberships) strictest(e *member) declaration {
+	if e.also.value != nil && mb.in.onDrift(e.also.object).isStricter(mb.in.onDrift(e.by.object)) {
 		return e.also
 	}
 	return e.by
 }
 
 // noteDrift records that people changed a membership that a field declares.
-func (de *decisions) noteDrift(by declaration, v verdict) {
-	d := de.drifted[by.value]
+func (mb *memberships) noteDrift(by declaration, v verdict) {
+	d := mb.drifted[by.value]
 	if d == nil {
 		d = &fieldDrift{by: by}
-		de.drifts, de.drifted[by.value] = append(de.drifts, d), d
+		mb.drifts, mb.drifted[by.value] = append(mb.drifts, d), d
 	}
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
 
 // keepsDrift reports whether a change that people made to a field's memberships stays.
-func (de *decisions) keepsDrift(v *resource.Value) bool {
-	d := de.drifted[v]
+func (mb *memberships) keepsDrift(v *resource.Value) bool {
+	d := mb.drifted[v]
 	return d != nil && d.kept
 }
 
 // showDrifts adds the memberships that people changed to the drift of a plan, with the current and the wanted members or containers.
-func (de *decisions) showDrifts(plan *Plan) {
-	for _, d := range de.drifts {
+func (mb *memberships) showDrifts(plan *Plan) {
+	for _, d := range mb.drifts {
 		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)
 		var now []string
 		for i := range d.by.value.Refs {
-			if r := &d.by.value.Refs[i]; !de.absent[r] {
+			if r := &d.by.value.Refs[i]; !mb.absent[r] {
 				now = append(now, showReference(r))
 			}
 		}
-		for _, c := range de.where[edge{kind: via.Name, member: de.objects.states[de.objects.index[d.by.object]].id}] {
-			now = append(now, string(c.Address))
+		if via.Membership.Exclusive || len(d.by.value.Refs) == 0 {
+			for _, c := range mb.where[edge{kind: via.Name, member: mb.objects.states[mb.objects.index[d.by.object]].id}] {
+				now = append(now, string(c.Address))
+			}
 		}
 		d.change = change(d.by.value, FromDrift)
 		d.change.Path, d.change.Conflict, d.change.Possible = d.by.value.Field.Path(), d.conflict, true

@@ -19,12 +19,17 @@ func (mb *memberships) readMembers(s *memberSet) {
 		s.list = listMembers(mb.analysis, s.kind, s.params)
 		s.hasList = s.hasList && s.list.state == listed
 	}
-	if len(s.wanted) == 0 {
-		return
+	a := s.kind.Membership.Attribute
+	if a != nil && mb.in.API.Wide() && slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute == "" && !s.isIn(e) }) {
+		// new members without an attribute may depend on the one that they have outside the container, such as their role in the workspace
+		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
 	}
-	mb.readOwnAttributes(s)
-	mb.findSelf(s)
-	mb.findOtherRelations(s)
+	if a != nil && len(a.Values) > 0 && len(s.wanted) > 0 && s.object != noObject {
+		mb.findSelf(s)
+	}
+	if s.kind.Membership.Inverse != "" && s.hasList && slices.ContainsFunc(s.wanted, s.lacks) {
+		mb.findOtherRelations(s)
+	}
 }
 
 // whyNotRead returns the reason why the wanted members of a container are compared with the state only, if any.
@@ -44,28 +49,21 @@ func (mb *memberships) whyNotRead(s *memberSet) gapReason {
 	return gapReason{}
 }
 
+// lacks reports whether a wanted member that exists is not in the container.
+func (mt *memberSet) lacks(e *member) bool { return e.id != "" && !mt.isIn(e) }
+
 // findOtherRelations finds members that already have another relation to the object. The service keeps one relation between two objects, and
 // ignores a second one without an error.
 func (mb *memberships) findOtherRelations(s *memberSet) {
-	if s.kind.Membership.Inverse == "" || !s.hasList {
-		return
-	}
-	own, _ := mb.objects.op(s.kind, resource.ListMembers)
 	for _, other := range resource.Memberships() {
 		m := other.Membership
-		op, offered := mb.objects.op(other, resource.ListMembers)
-		if other == s.kind || m.Inverse == "" || m.Container != s.kind.Membership.Container || !offered || op.Path != own.Path {
+		read, ok := mb.objects.membersRead(other, s.params)
+		if other == s.kind || m.Inverse == "" || !ok || read.Path != s.list.read.Path {
 			continue // custom relations do not exclude these
 		}
-		var list memberList // one answer has the relations of all kinds
+		list := listMembers(mb.analysis, other, s.params) // one answer has the relations of all kinds
 		for _, e := range s.wanted {
-			if e.id == "" || s.isIn(e) {
-				continue
-			}
-			if list.state == notAsked {
-				list = listMembers(mb.analysis, other, s.params)
-			}
-			if list.has(e.id) {
+			if s.lacks(e) && list.has(e.id) {
 				e.other, e.replaces = m.Field, []edge{{other.Name, s.container.ID, e.id}, {m.Inverse, e.id, s.container.ID}}
 			}
 		}
@@ -94,15 +92,6 @@ func (mb *memberships) shownAttribute(s *memberSet, e *member) string {
 	return s.kind.Membership.Attribute.Shown(mb.rowOf(s, e))
 }
 
-// readOwnAttributes reads the attributes that members have outside the container, such as roles in the workspace. New members for which the
-// manifest gives no attribute may depend on them.
-func (mb *memberships) readOwnAttributes(s *memberSet) {
-	if s.kind.Membership.Attribute != nil && mb.in.API.Wide() &&
-		slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute == "" && !s.isIn(e) }) {
-		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
-	}
-}
-
 // newAttribute returns the attribute that a new member gets.
 func (mb *memberships) newAttribute(s *memberSet, e *member) string {
 	a, t, own := s.kind.Membership.Attribute, mb.objects.kind(s.kind.Membership.Member), ""
@@ -121,10 +110,6 @@ func (mb *memberships) newAttribute(s *memberSet, e *member) string {
 // findSelf reads the credential's own user if this run may give members another role, so that a plan can warn that it changes the own role.
 // The service makes this user an admin of a project that the run creates, and by API v2 the user then counts as a member already.
 func (mb *memberships) findSelf(s *memberSet) {
-	a := s.kind.Membership.Attribute
-	if a == nil || len(a.Values) == 0 || s.object == noObject {
-		return
-	}
 	op, ok := mb.objects.op(s.kind, resource.ListMembers)
 	created := ok && op.V2() && mb.objects.states[s.object].presence == absent
 	if !created && !slices.ContainsFunc(s.wanted, func(e *member) bool {
@@ -134,6 +119,7 @@ func (mb *memberships) findSelf(s *memberSet) {
 		return
 	}
 	if s.self = mb.snapshot.self(mb.objects.kind(s.kind.Membership.Member)); s.self != "" && created {
+		a := s.kind.Membership.Attribute
 		s.hasList, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Codes[len(a.Codes)-1]}}}
 	}
 }

@@ -5,20 +5,34 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// memberships is the stage that gathers the edges that the manifest wants, and the wishes of its fields about other edges.
+// memberships is the stage that gathers the edges of the manifest, the state and the service, and decides about each edge.
 type memberships struct {
 	analysis
 
-	refs          *references
-	records       *memberRecords
-	words         *vocabulary
-	defined       *definedValues
-	sets          []*memberSet    // in the order of the manifest
-	wanted        map[edge]string // the attribute of each edge whose IDs are known
+	refs    *references
+	records *memberRecords
+	orphans *orphans
+	words   *vocabulary
+	defined *definedValues
+
+	sets          []*memberSet        // containers of the edges that the manifest wants, in its order
+	byKey         map[edge]*memberSet // these by edge without member, see keyOf
+	byID          map[edge]*memberSet // all sets by edge without member
+	declared      map[edge]*member    // wanted edges, see keyOf
+	wanted        map[edge]string     // the attribute of each wanted edge whose IDs are known
 	wishes        map[edge]fieldWish
 	cleared       []reference // fields that name no container, of objects whose containers a list can show
 	ends          bool        // some field may end an edge
 	manyRelations bool        // reading the relations takes too many requests
+	deleted       map[serviceID]bool
+	orphaned      int                  // number of edges that pruning would end
+	where         map[edge][]Container // by edge without container: the containers in which the service shows the member
+	wasRead       map[edge]bool        // by edge without member: containers that were read for where
+
+	drifts    []*fieldDrift
+	drifted   map[*resource.Value]*fieldDrift
+	contained map[*resource.Value]bool     // fields that want an object in no container; true = all containers were read
+	absent    map[*resource.Reference]bool // references to members or containers whose membership the service does not show
 }
 
 // fieldWish holds the wish of a field about edges that it does not name.
@@ -63,28 +77,24 @@ type member struct {
 	verdict           verdict
 }
 
-// gatherMembers gathers the wanted members of every container in the order of the manifest.
-func gatherMembers(refs *references, records *memberRecords) *memberships {
-	mb := &memberships{
-		analysis: refs.analysis, refs: refs, records: records, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
-		defined: &definedValues{refs.analysis, map[string]string{}}, wanted: map[edge]string{}, wishes: map[edge]fieldWish{},
-	}
-	joined, related := map[edge]*memberSet{}, map[edge]*member{}
+// gather gathers the edges and wishes of the manifest. It decides whether relations are compared: each object takes a request.
+func (mb *memberships) gather() {
 	for _, n := range mb.objects.uses {
-		if n.field.membership == nil || mb.objects.states[n.by].presence == invalid {
-			continue
-		}
-		mb.addFieldWish(n)
-		switch m := n.field.membership.Membership; {
-		case isIgnored(mb.analysis, n):
-		case m.On == m.Member && m.On != m.Container:
-			mb.addFromMember(joined, n)
-		default:
-			mb.addFromContainer(related, n)
+		if n.field.membership != nil && mb.objects.states[n.by].presence != invalid {
+			mb.addFieldWish(n)
+			if !isIgnored(mb.analysis, n) {
+				mb.addDeclared(n)
+			}
 		}
 	}
-	mb.countRelations()
+	relations := map[objectID]bool{}
 	for _, s := range mb.sets {
+		if s.container.ID != "" {
+			mb.byID[edge{kind: s.kind.Name, container: s.container.ID}] = s
+		}
+		if s.record.kind != nil && s.kind.Membership.ResultKey != "" {
+			relations[s.object] = true
+		}
 		for _, e := range s.wanted {
 			if e.id == "" {
 				continue
@@ -95,19 +105,7 @@ func gatherMembers(refs *references, records *memberRecords) *memberships {
 			}
 		}
 	}
-	return mb
-}
-
-// countRelations decides whether relations are compared. Each object takes a request, so above a limit the plan only says that they are not
-// compared.
-func (mb *memberships) countRelations() {
-	reads := map[objectID]bool{}
-	for _, s := range mb.sets {
-		if s.record.kind != nil && s.kind.Membership.ResultKey != "" {
-			reads[s.object] = true
-		}
-	}
-	mb.manyRelations = !mb.in.RefreshAll && len(mb.in.Prior) > maxSingleReads && len(reads) > maxSingleReads
+	mb.manyRelations = !mb.in.RefreshAll && len(mb.in.Prior) > maxSingleReads && len(relations) > maxSingleReads
 }
 
 // isIgnored reports whether the manifest leaves the memberships of a field to people: the object exists and ignores changes of the field.
@@ -117,40 +115,36 @@ func isIgnored(r analysis, n reference) bool {
 
 // addFieldWish records the wish of a field about the edges that it does not name.
 func (mb *memberships) addFieldWish(n reference) {
-	f, m, of := &mb.objects.states[n.by], n.field.membership.Membership, edge{kind: n.field.membership.Name}
-	if f.foreign || f.presence != exists {
-		return
-	}
-	if of.member = f.id; m.On == m.Container {
+	f, m, refs := &mb.objects.states[n.by], n.field.membership.Membership, n.value.Refs
+	w := fieldWish{wantsElsewhere, declaration{object: mb.in.Desired[n.by], value: n.value}}
+	of := edge{kind: n.field.membership.Name, member: f.id}
+	if m.On == m.Container {
 		of.container, of.member = f.id, ""
 	}
-	w := fieldWish{wantsElsewhere, declaration{object: mb.in.Desired[n.by], value: n.value}}
-	namesOne := m.On != m.Container && n.value.Field.Name != m.SeveralField
 	switch {
+	case f.foreign, f.presence != exists:
+		return
 	case isIgnored(mb.analysis, n):
 		w.wish = leftToPeople
-	case len(n.value.Refs) > 0 && m.On == m.Container:
+	case len(refs) > 0 && m.On == m.Container:
 		return
-	case len(n.value.Refs) > 0:
-		w.by.ref = &n.value.Refs[len(n.value.Refs)-1]
-		mb.ends = mb.ends || m.NeedsExplicitMove()
-	case namesOne:
-		w.wish, mb.ends = wantsNone, true
-		if !f.isUnlisted() {
+	case len(refs) > 0:
+		w.by.ref = &refs[len(refs)-1]
+	case m.On != m.Container && n.value.Field.Name != m.SeveralField:
+		if w.wish = wantsNone; !f.isUnlisted() {
 			mb.cleared = append(mb.cleared, n)
 		}
-	default:
-		mb.ends = true
 	}
 	mb.wishes[of] = w
+	mb.ends = mb.ends || w.wish == wantsNone || w.wish == wantsElsewhere && !m.Exclusive
 }
 
-// addFromContainer adds the members that a container's field lists, each once. related holds the relations that were added before, by the
-// addresses of both objects.
-func (mb *memberships) addFromContainer(related map[edge]*member, n reference) {
-	s, a := mb.addSet(n.field, n.by), n.field.membership.Membership.Attribute
-	defines := a != nil && a.Words != nil
-	first := map[string]*member{}
+// addDeclared adds the edges that a field of a container or of a member declares. A container without members gets a set, too.
+func (mb *memberships) addDeclared(n reference) {
+	m, s := n.field.membership.Membership, (*memberSet)(nil)
+	if m.On == m.Container {
+		s = mb.setFor(n, n.by, nil, "")
+	}
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := mb.refs.target(n.by, n.field, ref)
@@ -158,100 +152,86 @@ func (mb *memberships) addFromContainer(related map[edge]*member, n reference) {
 			continue
 		}
 		e := &member{object: at, id: id, attribute: mb.defined.value(n, ref), wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref}}
-		key := id
-		if key == "" {
-			key = string(mb.in.Desired[at].Address)
+		if m.On != m.Container {
+			s, e.object, e.id = mb.setFor(n, at, ref, id), n.by, mb.objects.states[n.by].id
 		}
-		switch before := first[key]; {
-		case before == nil:
-			first[key] = e
-			mb.pairRelation(related, s, e)
-			if defines { // a step may need the definition
-				mb.words.definitionOf(a.Words, ref.Attribute)
-			}
-		case defines && before.by.ref.Attribute != ref.Attribute:
-			e.other = before.by.ref.Attribute
-		default:
-			mb.mergeAttributes(s, before, e)
-			continue
-		}
-		s.wanted = append(s.wanted, e)
+		mb.addWanted(s, e)
 	}
 }
 
-// mergeAttributes merges two listings of a member. It reports a member who is listed with two attributes.
-func (mb *memberships) mergeAttributes(s *memberSet, first, again *member) {
-	a := s.kind.Membership.Attribute
+// keyOf returns the address of an object of the manifest, else its ID.
+func (mb *memberships) keyOf(at objectID, id string) string {
+	if at == noObject {
+		return id
+	}
+	return string(mb.in.Desired[at].Address)
+}
+
+// addWanted adds an edge to a set, unless it was declared before. It reports a member who is listed with two attributes.
+func (mb *memberships) addWanted(s *memberSet, e *member) {
+	from, to, words := mb.keyOf(s.object, s.container.ID), mb.keyOf(e.object, e.id), s.kind.Membership.Words()
+	first := mb.declared[edge{s.kind.Name, from, to}]
 	switch {
-	case a == nil || a.Words != nil || again.attribute == "" || again.attribute == first.attribute:
+	case first == nil:
+		mb.declared[edge{s.kind.Name, from, to}] = e
+		mb.pairRelation(mb.declared[edge{s.kind.Membership.Inverse, to, from}], e, words)
+	case words != nil && first.attribute != e.attribute:
+		e.other = first.attribute
+	case e.attribute == "" || e.attribute == first.attribute:
+		return
 	case first.attribute == "":
-		first.attribute = again.attribute
+		first.attribute = e.attribute
+		return
 	default:
-		mb.diags.add(diag.Error, again.by.ref.Position, s.container.Address, "conflict", first.by.ref.Text+" and "+again.by.ref.Text+
-			" are one member with two "+diag.Plural(a.Name)+": "+first.attribute+" and "+again.attribute,
+		mb.diags.add(diag.Error, e.by.ref.Position, s.container.Address, "conflict", first.by.ref.Text+" and "+e.by.ref.Text+
+			" are one member with two "+diag.Plural(s.kind.Membership.Attribute.Name)+": "+first.attribute+" and "+e.attribute,
 			"keep one of the lines; the first is at "+first.by.ref.Position.String())
-	}
-}
-
-// pairRelation marks a relation that the other object declared before, so that only one of them makes a step.
-func (mb *memberships) pairRelation(related map[edge]*member, s *memberSet, e *member) {
-	inverse, a := s.kind.Membership.Inverse, s.kind.Membership.Attribute
-	if inverse == "" || e.object == noObject {
 		return
 	}
-	from, to := string(s.container.Address), string(mb.in.Desired[e.object].Address)
-	if first := related[edge{inverse, to, from}]; first != nil {
-		e.declaredByInverse, first.also = true, e.by
-		if a != nil && a.Words != nil {
-			if d := mb.words.definitionOf(a.Words, first.by.ref.Attribute); !d.cause.exists() && d.inverse != e.by.ref.Attribute {
-				e.declaredByInverse, e.other = false, d.inverse
-			}
-		}
-	}
-	related[edge{s.kind.Name, from, to}] = e
+	s.wanted = append(s.wanted, e)
 }
 
-// addFromMember adds an object to the containers that its field names. sets holds the sets that were made before, by the addresses or IDs of
-// their containers.
-func (mb *memberships) addFromMember(sets map[edge]*memberSet, n reference) {
-	for j := range n.value.Refs {
-		ref := &n.value.Refs[j]
-		at, id, ok := mb.refs.target(n.by, n.field, ref)
-		if !ok || mb.objects.isInvalid(at) {
-			continue
+// pairRelation marks a relation that the other object declared before, so that only one of them makes a step. first is nil if it did not. It
+// looks up the definition of a custom relation, because a step may need it.
+func (mb *memberships) pairRelation(first, e *member, words *resource.Words) {
+	if words != nil {
+		mb.words.definitionOf(words, e.attribute)
+	}
+	if first == nil {
+		return
+	}
+	e.declaredByInverse, first.also = true, e.by
+	if words != nil {
+		if d := mb.words.definitionOf(words, first.attribute); !d.cause.exists() && d.inverse != e.attribute {
+			e.declaredByInverse, e.other = false, d.inverse
 		}
-		key := edge{kind: n.field.membership.Name, container: id}
+	}
+}
+
+// setFor returns the set of a container: an object of the manifest, or noObject and the ID of another one that ref names.
+func (mb *memberships) setFor(n reference, at objectID, ref *resource.Reference, id string) *memberSet {
+	key := edge{kind: n.field.membership.Name, container: mb.keyOf(at, id)}
+	s := mb.byKey[key]
+	if s == nil {
+		s = &memberSet{kind: n.field.membership, object: noObject}
 		if at != noObject {
-			key.container = string(mb.in.Desired[at].Address)
+			s = mb.setOf(n.field.membership, at)
 		}
-		if sets[key] == nil {
-			sets[key] = mb.addSet(n.field, at)
-		}
-		s := sets[key]
-		if at == noObject {
-			mb.nameContainer(s, n.by, ref, id)
-		}
-		s.wanted = append(s.wanted, &member{
-			object: n.by, id: mb.objects.states[n.by].id, attribute: ref.Attribute, wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref},
-		})
+		s.field, mb.sets, mb.byKey[key] = n.field, append(mb.sets, s), s
 	}
-}
-
-func (mb *memberships) addSet(t *refField, container objectID) *memberSet {
-	s := &memberSet{kind: t.membership, object: noObject}
-	if container != noObject {
-		s = mb.setOf(t.membership, container)
+	if at == noObject {
+		mb.nameContainer(s, n.by, ref, id)
 	}
-	s.field, mb.sets = t, append(mb.sets, s)
 	return s
 }
 
 // setOf returns an empty set for an object of the manifest.
 func (mb *memberships) setOf(via *resource.Kind, container objectID) *memberSet {
-	f := &mb.objects.states[container]
-	s := &memberSet{kind: via, object: container, container: mb.objects.asContainer(container), isNew: f.replaced || f.presence == absent}
-	s.params, s.record = mb.objects.params(container), mb.records.recordOf(s.kind, s.container.Address)
-	return s
+	f, c := &mb.objects.states[container], mb.objects.asContainer(container)
+	return &memberSet{
+		kind: via, object: container, container: c, isNew: f.replaced || f.presence == absent,
+		params: mb.objects.params(container), record: mb.records.recordOf(via, c.Address),
+	}
 }
 
 // nameContainer sets the Container of a set for a container that the manifest does not list. Its address has the name in the manifest, the

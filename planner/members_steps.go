@@ -15,7 +15,6 @@ type memberSteps struct {
 	analysis
 
 	memberships *memberships
-	decisions   *decisions
 	blockers    *blockers
 	steps       *steps
 	plan        *Plan
@@ -25,12 +24,12 @@ type memberSteps struct {
 }
 
 // planMembers plans the steps that add members to containers, change their attributes, and remove members.
-func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) {
+func planMembers(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) {
 	ms := &memberSteps{
-		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
+		analysis: steps.analysis, memberships: memberships, blockers: blockers, steps: steps,
 		plan: plan, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
 	}
-	decisions.showDrifts(plan)
+	memberships.showDrifts(plan)
 	for _, s := range ms.memberships.sets {
 		if s.object != noObject && (ms.objects.staysArchived(s.object) || ms.objects.states[s.object].presence == hidden) {
 			ms.leaveAlone(s)
@@ -38,7 +37,7 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisi
 		}
 		ms.joinMembers(s)
 	}
-	for _, s := range decisions.leavingSets() {
+	for _, s := range memberships.leavingSets() {
 		ms.removeMembers(s)
 	}
 	for step, former := range ms.replaces {
@@ -70,7 +69,7 @@ func (ms *memberSteps) joinMembers(s *memberSet) {
 	for _, e := range s.wanted {
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
-		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.decisions.takesBack),
+		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.memberships.takesBack),
 			m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge:
@@ -194,7 +193,7 @@ func (ms *memberSteps) member(s *memberSet, e *member) Member {
 	item := Member{ID: e.id, Text: e.by.ref.Text, Position: e.by.ref.Position, Drift: e.verdict.drift}
 	if m.Exclusive && e.verdict.action == addEdge {
 		var leaves []string
-		for _, c := range ms.decisions.where[edge{kind: s.kind.Name, member: e.id}] {
+		for _, c := range ms.memberships.where[edge{kind: s.kind.Name, member: e.id}] {
 			leaves = append(leaves, string(c.Address))
 		}
 		item.Leaves = strings.Join(leaves, ", ")

@@ -1,76 +1,95 @@
 package planner
 
 import (
-	"sync"
+	"slices"
 
 	"github.com/planform/planform/internal/plane/resource"
 )
 
 // findContainers finds the current containers of objects whose field is null, and of objects that are not in their wanted container. It looks
 // in the containers that were read, then in the object's containers in the state, then in all containers.
-func (de *decisions) findContainers() {
-	seeRead := sync.OnceFunc(func() {
-		for _, s := range de.memberships.sets {
-			if s.hasList && s.kind.Membership.On != s.kind.Membership.Container {
-				de.recordContainer(s.kind, s.container, s.list)
-			}
+func (mb *memberships) findContainers() {
+	for _, s := range mb.sets {
+		if m := s.kind.Membership; s.hasList && (m.Exclusive || len(mb.cleared) > 0 && m.On != m.Container) {
+			mb.recordContainer(s.kind, s.container, s.list)
 		}
-	})
-	type place struct {
-		via    *resource.Kind
-		within objectID
 	}
-	read := map[place]gapReason{}
-	seeAll := func(t *refField, within objectID) gapReason {
-		why, done := read[place{t.membership, within}]
+	searched := map[scope]gapReason{}
+	search := func(t *refField, within objectID) gapReason {
+		at := scope{t.to, within}
+		why, done := searched[at]
 		if !done {
 			var all []listedContainer
-			all, why, _ = de.memberships.containersIn(t, within)
+			all, why, _ = mb.containersIn(t, within)
 			for _, c := range all {
-				de.recordContainer(t.membership, c.container, c.list)
+				mb.recordContainer(t.membership, c.container, c.list)
 			}
-			read[place{t.membership, within}] = why
+			searched[at] = why
 		}
 		return why
 	}
-	for _, n := range de.memberships.cleared {
-		seeRead()
-		why := seeAll(n.field, de.objects.within(n.by, n.field.to))
-		if de.contained[n.value] = why.why == ""; why.why != "" {
-			de.gaps.add(de.in.Desired[n.by], n.value.Field.Path(), n.value.Field.Path(), why)
+	for _, n := range mb.cleared {
+		why := search(n.field, mb.objects.within(n.by, n.field.to))
+		if mb.contained[n.value] = why.why == ""; why.why != "" {
+			mb.gaps.add(mb.in.Desired[n.by], n.value.Field.Path(), n.value.Field.Path(), why)
 		}
 	}
-	for _, s := range de.memberships.sets {
-		if !s.kind.Membership.Exclusive || s.list.state == notSupported || s.list.state == noContainer || de.in.SkipRefresh {
+	for _, s := range mb.sets {
+		if !s.kind.Membership.Exclusive || s.list.state == notSupported || s.list.state == noContainer || mb.in.SkipRefresh {
 			continue
 		}
 		for _, e := range s.wanted {
-			if e.id == "" || de.objects.states[e.object].presence != exists || s.isIn(e) {
+			if !s.lacks(e) || mb.objects.states[e.object].presence != exists {
 				continue
 			}
-			seeRead()
 			of, path := edge{kind: s.kind.Name, member: e.id}, s.kind.Membership.Path()
-			for _, r := range de.records.byMember[of] { // most objects are still there
-				if c, params := de.refs.containerAt(r.container); c.ID != "" && !de.wasRead[edge{kind: s.kind.Name, container: c.ID}] {
-					de.recordContainer(s.kind, c, listMembers(de.analysis, s.kind, params))
+			for _, r := range mb.records.byMember[of] { // most objects are still there
+				if c, params := mb.refs.containerAt(r.container); c.ID != "" && !mb.wasRead[edge{kind: s.kind.Name, container: c.ID}] {
+					mb.recordContainer(s.kind, c, listMembers(mb.analysis, s.kind, params))
 				}
 			}
-			if len(de.where[of]) == 0 && seeAll(s.field, de.objects.within(e.object, s.field.to)) == gapExpensive {
-				de.gaps.add(e.by.object, path, path, gapExpensive)
+			if len(mb.where[of]) == 0 && search(s.field, mb.objects.within(e.object, s.field.to)) == gapExpensive {
+				mb.gaps.add(e.by.object, path, path, gapExpensive)
 			}
 		}
 	}
 }
 
 // recordContainer records the members of a container in where.
-func (de *decisions) recordContainer(kind *resource.Kind, c Container, list memberList) {
+func (mb *memberships) recordContainer(kind *resource.Kind, c Container, list memberList) {
 	at := edge{kind: kind.Name, container: c.ID}
-	if list.state != listed || de.wasRead[at] {
+	if list.state != listed || mb.wasRead[at] {
 		return
 	}
-	de.wasRead[at] = true
+	mb.wasRead[at] = true
 	for _, id := range list.ids() {
 		of := edge{kind: kind.Name, member: id}
-		de.where[of] = append(de.where[of], c)
+		mb.where[of] = append(mb.where[of], c)
 	}
+}
+
+// wasMoved reports whether people removed a member from another container: the state has the member there, and the container's list does
+// not. In an undo it reports whether the member is no longer where the undone runs left it.
+func (mb *memberships) wasMoved(s *memberSet, id string) bool {
+	of := edge{kind: s.kind.Name, member: id}
+	isGone := func(container string) bool {
+		return mb.wasRead[edge{kind: s.kind.Name, container: container}] &&
+			!slices.ContainsFunc(mb.where[of], func(c Container) bool { return c.ID == container })
+	}
+	switch {
+	case mb.mayStillMove(s.record, s.kind, id):
+		return false
+	case mb.in.Deletes != nil:
+		left, known := mb.in.Left[s.kind.Name][id]
+		return known && (left == "" && len(mb.where[of]) > 0 || left != "" && isGone(left))
+	}
+	return slices.ContainsFunc(mb.records.byMember[of], func(r *memberRecord) bool {
+		c, _ := mb.refs.containerAt(r.container)
+		return r.at != s.record.at && isGone(c.ID) && !mb.mayStillMove(r, s.kind, id)
+	})
+}
+
+// mayStillMove reports whether a request of an earlier run may still add a member to the container of a record, or remove it.
+func (mb *memberships) mayStillMove(r *memberRecord, kind *resource.Kind, id string) bool {
+	return mb.records.mayStillMove(r, kind, id, mb.where[edge{kind: kind.Name, member: id}])
 }

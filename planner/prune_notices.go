@@ -176,7 +176,7 @@ func (pn *pruning) warnOrphans() {
 			string(orphan.RenamedTo)+" is created",
 			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
-	m := pn.decisions.countOrphaned()
+	m := pn.memberships.orphaned
 	var what []string
 	list := ""
 	if len(names) > 0 {

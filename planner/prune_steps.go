@@ -12,11 +12,11 @@ import (
 type pruning struct {
 	analysis
 
-	refs      *references
-	orphans   *orphans
-	decisions *decisions
-	steps     *steps
-	plan      *Plan
+	refs        *references
+	orphans     *orphans
+	memberships *memberships
+	steps       *steps
+	plan        *Plan
 }
 
 // namesIn returns the names of the objects that an orphan refers to, by ID.

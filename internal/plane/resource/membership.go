@@ -159,6 +159,14 @@ type Words struct {
 	Field, By       string // fields of a body: the text, and the ID of the object that declares it
 }
 
+// Words returns the words that the members' attribute has as values; nil = it has others, or there is none.
+func (m *Membership) Words() *Words {
+	if m.Attribute == nil {
+		return nil
+	}
+	return m.Attribute.Words
+}
+
 // Of returns the texts that an object declares, and the inverse of each.
 func (w *Words) Of(text func(field string) string) (words []string, inverse map[string]string) {
 	out, in := text(w.Outward), text(w.Inward)

@@ -22,8 +22,6 @@ const (
 	OfOthers
 	// NotAccepted means that the person in [Cause.Objects] has not accepted an invitation to the workspace yet.
 	NotAccepted
-	// Swapped means that two objects exchange a value that must be unique on the service.
-	Swapped
 )
 
 // Cause is the reason why a wish of the manifest is not possible. The zero value means that nothing prevents it.

@@ -35,53 +35,52 @@ func findClaims(r analysis, orphans *orphans) *claims {
 		if f.row == nil || f.presence != exists || f.info.list == nil || f.info.update == nil {
 			continue
 		}
-		takes := slices.ContainsFunc(values, func(v resource.Value) bool { return v.Field.Exclusive && !isOff(&v) })
-		for _, has := range c.uniqueValues(i, values) {
-			has.text = f.row.Text("external_id")
-			if has.field != nil {
-				has.text, _ = has.field.ObservedIn(f.row)
-			}
-			next, changes := c.nextClaim(i, has, f.row)
-			takes = takes || changes && next.text != ""
-		}
-		if takes {
+		if slices.ContainsFunc(values, func(v resource.Value) bool { return v.Field.Exclusive && !isOff(&v) }) ||
+			slices.ContainsFunc(c.uniqueValues(i), func(what claim) bool {
+				has, next := c.change(i, what.field, f.row)
+				return has != next && next != ""
+			}) {
 			r.snapshot.list(f.info, f.parent)
 		}
 	}
 	return c
 }
 
-// uniqueValues returns the unique values of an object: its names and its mark.
-func (c *claims) uniqueValues(i objectID, values []resource.Value) (list []claim) {
-	for k := range values {
-		if v := &values[k]; v.Field.Unique {
+// uniqueValues returns the unique values of an object of the manifest: its names and its mark.
+func (c *claims) uniqueValues(i objectID) (list []claim) {
+	o := c.in.Desired[i]
+	for k := range o.Values {
+		if v := &o.Values[k]; v.Field.Unique {
 			want, _ := v.Desired(nil) // a name has no references
 			list = append(list, claim{v.Field, want})
 		}
 	}
 	if c.objects.states[i].info.externalIDs {
-		list = append(list, claim{text: c.in.marks().ID(c.in.Desired[i].Address)})
+		list = append(list, claim{text: c.in.marks().ID(o.Address)})
 	}
 	return list
 }
 
-// nextClaim returns the value that an object will have instead of its current one, and whether it changes.
-func (c *claims) nextClaim(i objectID, has claim, row resource.Row) (next claim, changes bool) {
+// change returns the text that an object has in a unique field, or as its mark, and the text that it will have.
+func (c *claims) change(i objectID, field *resource.Field, row resource.Row) (has, next string) {
 	o, f := c.in.Desired[i], &c.objects.states[i]
-	if f.presence != exists || f.info.update == nil {
-		return has, false
+	has = row.Text("external_id")
+	if field != nil {
+		has, _ = field.ObservedIn(row)
 	}
-	if has.field == nil {
-		next = claim{text: c.in.marks().ID(o.Address)}
-		return next, o.ID == "" && o.Identifier == "" && c.in.marks().Has(row, has.text) && next != has
+	next = has
+	switch {
+	case f.presence != exists || f.info.update == nil:
+	case field == nil:
+		if o.ID == "" && o.Identifier == "" && c.in.marks().Has(row, has) {
+			next = c.in.marks().ID(o.Address)
+		}
+	case !o.Ignores(field):
+		if v, given := o.Value(field.Name); given {
+			next, _ = v.Desired(nil)
+		}
 	}
-	v, given := o.Value(has.field.Name)
-	if !given || o.Ignores(has.field) {
-		return has, false
-	}
-	want, _ := v.Desired(nil)
-	next = claim{has.field, want}
-	return next, next != has
+	return has, next
 }
 
 // whyClaimTaken returns the cause why an object cannot take a value, if another object keeps it.
@@ -89,51 +88,41 @@ func (c *claims) whyClaimTaken(i objectID, what claim) Cause {
 	return c.findHolder(i, what, map[objectID]bool{}).why
 }
 
-// findHolder finds the holder of a claimed value. If the holder changes to a value that a third object has, it continues with that value.
+// findHolder finds the holder of a claimed value. If the holder changes to a value that a third object has, that object must change first.
 // waiting has the objects of this chain, to detect an exchange of values.
 func (c *claims) findHolder(i objectID, what claim, waiting map[objectID]bool) holder {
 	f := &c.objects.states[i]
-	nobody := holder{object: noObject}
 	if what.text == "" || !c.snapshot.isListed(f.info, f.parent) {
-		return nobody
+		return holder{object: noObject}
 	}
 	l, _ := c.snapshot.list(f.info, f.parent)
 	rows := l.byExternalID(c.in.marks())[what.text]
 	if what.field != nil {
 		rows = l.byField(what.field)[what.text]
 	}
-	at := slices.IndexFunc(rows, func(row resource.Row) bool { // an object that is replaced has no ID
-		by, owned := c.objects.owners[serviceID{f.info.kind.Name, row.ID()}]
-		return row.ID() != f.id && (!owned || by != i)
-	})
-	if at < 0 {
-		return nobody
-	}
-	other, owned := c.objects.owners[serviceID{f.info.kind.Name, rows[at].ID()}]
-	if !owned {
-		return c.unwantedHolder(f.info.kind, what, rows[at])
-	}
-	waiting[i] = true
-	a := string(c.in.Desired[other].Address)
-	next, changes := c.nextClaim(other, what, rows[at])
-	switch {
-	case !changes:
-		nobody.why = refused(a + " has it, and the service takes it once")
-		return nobody
-	case waiting[other]:
-		nobody.why = Cause{
-			Code: Swapped, Text: "two objects exchange it, and the service takes each name once: give one of them a third name first",
+	for _, row := range rows {
+		other, owned := c.objects.owners[serviceID{f.info.kind.Name, row.ID()}]
+		switch {
+		case row.ID() == f.id || owned && other == i: // an object that is replaced has no ID
+			continue
+		case !owned:
+			return c.unwantedHolder(f.info.kind, what, row)
 		}
-		return nobody
+		waiting[i] = true
+		h, address := holder{object: other}, string(c.in.Desired[other].Address)
+		switch has, next := c.change(other, what.field, row); {
+		case has == next:
+			h.why = refused(address + " has it, and the service takes it once")
+		case waiting[other]:
+			h.why = refused("two objects exchange it, and the service takes each name once: give one of them a third name first")
+		default:
+			if h.why = c.findHolder(other, claim{what.field, next}, waiting).why; h.why.exists() {
+				h.why = h.why.withPrefix(address + " has it until then: ")
+			}
+		}
+		return h
 	}
-	switch why := c.findHolder(other, next, waiting).why; why.Code {
-	case NoCause:
-		return holder{object: other}
-	case Swapped:
-		return holder{object: noObject, why: why}
-	default:
-		return holder{object: noObject, why: why.withPrefix(a + " has it until then: ")}
-	}
+	return holder{object: noObject}
 }
 
 // unwantedHolder returns the holder of a value that no object of the manifest has.
@@ -153,7 +142,7 @@ func (c *claims) unwantedHolder(k *resource.Kind, what claim, row resource.Row) 
 
 // whyNamesTaken returns the cause why a new object cannot take its names or its mark, if any.
 func (c *claims) whyNamesTaken(i objectID) Cause {
-	for _, what := range c.uniqueValues(i, c.in.Desired[i].Values) {
+	for _, what := range c.uniqueValues(i) {
 		if why := c.whyClaimTaken(i, what); why.exists() {
 			return why
 		}
@@ -167,29 +156,28 @@ func (c *claims) awaitFreedValues(list []*Step) {
 		object objectID
 		field  *resource.Field
 	}
-	frees := map[held][]*Step{}
-	each := func(visit func(*Step, claim)) {
-		for _, s := range list {
-			if s.Object == nil || s.Operation == nil || s.Write == nil {
+	frees, takes := map[held][]*Step{}, map[*Step][]claim{}
+	for _, s := range list {
+		if s.Object == nil || s.Operation == nil || s.Write == nil {
+			continue
+		}
+		for _, what := range c.uniqueValues(s.at) {
+			switch {
+			case s.Action == Create:
+			case what.field == nil && s.Write.SetExternalID || slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field == what.field }):
+				frees[held{s.at, what.field}] = append(frees[held{s.at, what.field}], s)
+			default:
 				continue
 			}
-			for _, what := range c.uniqueValues(s.at, s.Object.Values) {
-				if s.Action == Create || what.field == nil && s.Write.SetExternalID ||
-					slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field == what.field }) {
-					visit(s, what)
-				}
+			takes[s] = append(takes[s], what)
+		}
+	}
+	for s, all := range takes {
+		for _, what := range all {
+			h := c.findHolder(s.at, what, map[objectID]bool{})
+			if s.needs = append(s.needs, frees[held{h.object, what.field}]...); h.orphan != nil && h.orphan.step != nil {
+				s.needs = append(s.needs, h.orphan.step)
 			}
 		}
 	}
-	each(func(s *Step, what claim) {
-		if s.Action != Create {
-			frees[held{s.at, what.field}] = append(frees[held{s.at, what.field}], s)
-		}
-	})
-	each(func(s *Step, what claim) {
-		h := c.findHolder(s.at, what, map[objectID]bool{})
-		if s.needs = append(s.needs, frees[held{h.object, what.field}]...); h.orphan != nil && h.orphan.step != nil {
-			s.needs = append(s.needs, h.orphan.step)
-		}
-	})
 }

@@ -203,8 +203,8 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 		"two objects do not exchange their names": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "A b 2"),
 			steps: []string{
-				"not_possible label/web/a: two objects exchange it, and the service takes each name once: give one of them a third name first",
-				"not_possible label/web/b: two objects exchange it, and the service takes each name once: give one of them a third name first",
+				"not_possible label/web/a: label/web/b has it until then: two objects exchange it, and the service takes each name once: give one of them a third name first",
+				"not_possible label/web/b: label/web/a has it until then: two objects exchange it, and the service takes each name once: give one of them a third name first",
 			},
 		},
 		"a mark that another object keeps is not taken": {

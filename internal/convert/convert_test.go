@@ -437,7 +437,6 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"an answer that is cut":    {`{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "a"}, {"iden`, "auto", "FILE:1: the file ends within a value", "cut off"},
 		"a JSON that is broken":    {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number":  {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
-		"a field of another type":  {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
 		"an ID that is none":       {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
 		"an XML that is cut":       {string(site[:len(site)-300]), "auto", "FILE:93: the file ends within an element", "cut off"},
 		"an XML that is broken":    {strings.Replace(string(site), "</body>", "</text>", 1), "auto", "FILE:15: it is not XML", ""},

@@ -12,6 +12,7 @@ func TestOtherListsOfGitHubAreNoIssues(t *testing.T) {
 	const issue = `[{"number":1,"title":"One","html_url":"https://github.com/o/r/issues/1","state":"open","comments":0}]`
 	for name, list := range map[string]string{
 		"milestones":  `[{"number":1,"title":"v1.0.0 - MVP","html_url":"https://github.com/o/r/milestone/1","state":"open","description":"x","due_on":null,"open_issues":1}]`,
+		"labels":      `[{"id":1,"node_id":"x","url":"https://api.github.com/repos/o/r/labels/bug","name":"bug","color":"d73a4a","default":true,"description":"y"}]`,
 		"discussions": `[{"number":7,"title":"Shall we?","html_url":"https://github.com/o/r/discussions/7","body":"x"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,5 +56,36 @@ func TestRelationsAndTypesOfGhAreRead(t *testing.T) {
 		{"number":2,"title":"Second","state":"OPEN","body":"x","url":"https://github.com/o/r/issues/2","author":{"login":"kim"},"blocking":{"nodes":[{"number":1,"title":"First","url":"https://github.com/o/r/issues/1"}],"totalCount":1}}]`), "")
 	if !strings.Contains(text, "type: Bug") || !strings.Contains(text, "blocked_by: [r/2]") || len(r.Losses) > 0 || r.Values.Lost > 0 {
 		t.Errorf("%+v %+v\n%s", r.Losses, r.Values, text)
+	}
+}
+
+// What is no issue, comment or number of the type that GitHub writes is carried, or named.
+func TestValuesOfAnotherTypeAreCarriedOrNamed(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "i.json", `[{"number":"1","title":17,"body":5,"state":"OPEN","labels":["red",{"name":"blue"}],"assignees":["ann"],"milestone":"v1",
+		"user":"kim","type":"Bug","url":"https://github.com/o/r/issues/1","comments":"4","closed_at":{"at":"never"},"reactions":[7]}]`), "")
+	for _, want := range []string{`name: "17"`, `"5"`, "labels: [red, blue]", "| milestone | v1 |", "| type | Bug |", "kim", "| closed\\_at.at | never |"} {
+		if !strings.Contains(strings.ReplaceAll(text, `\n`, "\n"), strings.Trim(want, `"`)) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	got := map[string]int{}
+	for _, l := range r.Losses {
+		got[l.Kind] = l.Count
+	}
+	if got["comments-not-exported"] != 4 {
+		t.Error(got)
+	}
+}
+
+// A record of a comment that has no text is only counted.
+func TestCommentsThatGitHubOnlyCountsAreNone(t *testing.T) {
+	t.Parallel()
+	const issue = `{"number":%d,"title":"a","state":"OPEN","url":"https://github.com/o/r/issues/%[1]d","comments":%s}`
+	of := func(number int, comments string) string { return fmt.Sprintf(issue, number, comments) }
+	issues := []string{of(1, `{"totalCount":3}`), of(2, `{"totalCount":2,"nodes":[{"id":"x"}]}`), of(3, `{"nodes":[{"id":"y"},{"id":"z","body":"hi"}]}`)}
+	text, r := manifests(t, inline(t, "i.json", `{"data":{"repository":{"issues":{"nodes":[`+strings.Join(issues, ",")+`]}}}}`), "")
+	if r.Counts.Comments != 7 || r.Carried.Comments != 1 || r.Losses[0].Kind != "comments-not-exported" || r.Losses[0].Count != 6 || strings.Contains(text, "otalCount") {
+		t.Errorf("%+v %+v\n%s", r.Counts, r.Losses, text)
 	}
 }

@@ -37,11 +37,12 @@ type api struct {
 	text    string   // the description
 	hooks   func() hooks
 	beside  func(name string) bool // see convert.Format
+	signs   func(head []byte) (by string, ok bool) // recognises a file that names are not enough for; nil = none
 }
 
 // apis returns the trackers that are described.
 func apis() []*api {
-	return []*api{trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+	return []*api{github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
 }
 
 // Formats returns the formats that are described.
@@ -57,6 +58,11 @@ func Formats() []*convert.Format {
 func (a *api) detect(head []byte, name string) (string, bool) {
 	if a.file != "" && records.Begin(head) && regexp.MustCompile(a.file).MatchString(name) {
 		return "the name of the file", true
+	}
+	if a.signs != nil {
+		if by, ok := a.signs(head); ok {
+			return by, true
+		}
 	}
 	for _, need := range a.needs {
 		list, by, said := strings.Cut(need, ": ")
@@ -217,7 +223,7 @@ func (x *reader) person(name, email string, ids ...string) string {
 	id := cmp.Or(append(ids, email, name)...)
 	if id != "" {
 		x.known[id] = cmp.Or(x.known[id], name)
-		x.to.Person(convert.Person{ID: id, Name: name, Email: email})
+		x.to.Person(convert.Person{ID: id, Name: name, Email: email, Bot: strings.HasSuffix(id, "[bot]")})
 	}
 	return id
 }

@@ -88,17 +88,19 @@ func (s *section) paths(field string) []string {
 // word returns a line of a section as one word or sentence.
 func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
 
-// fits reports whether a record is of the kind of the section: all conditions of one "has" line are true, such as id | type=comment or
-// !system=true.
+// fits reports whether a record is of the kind of the section: it meets all conditions of one "has" line.
 func (s *section) fits(v records.Value) bool {
 	return slices.ContainsFunc(s.lines, func(l line) bool {
-		return l.field == "has" && !slices.ContainsFunc(l.paths, func(path string) bool {
-			path, not := strings.CutPrefix(path, "!")
-			path, word, is := strings.Cut(path, "=")
-			has := v.Has(path) && (!is || slices.ContainsFunc(v.At(path), func(at records.Value) bool { return at.Text == word }))
-			return has == not
-		})
+		return l.field == "has" && !slices.ContainsFunc(l.paths, func(condition string) bool { return !meets(v, condition) })
 	})
+}
+
+// meets reports whether a record meets a condition: it has a value at a path, or the value in type=comment, or it has not, in !system=true.
+func meets(v records.Value, condition string) bool {
+	path, not := strings.CutPrefix(condition, "!")
+	path, word, is := strings.Cut(path, "=")
+	has := v.Has(path) && (!is || slices.ContainsFunc(v.At(path), func(at records.Value) bool { return at.Text == word }))
+	return has != not
 }
 
 // takes reports whether a record of a list belongs to the section. A record at the top of a file may be of any list.

@@ -59,6 +59,7 @@ type reader struct {
 	tasks          map[string][]records.Value      // lists of tasks, likewise
 	lists          map[string]bool                 // lists that some record has
 	scope          string                          // the project of the record, if keys are those of a project
+	under          string                          // the prefix of the names of values of the record
 	at             diag.Position                   // of the record
 	short          map[string]string               // names of issues of which the files have only a reference, by key
 	site           string                          // the address of the tracker, from the address of a file
@@ -253,7 +254,7 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 			booked[n].name = "unset: " + one.name
 		}
 	}
-	x.book(i, booked)
+	x.book(i, prefixed(x.under, booked))
 	x.add(i)
 }
 
@@ -272,7 +273,7 @@ type leaf struct{ name, text string }
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
-		return slices.ContainsFunc(lists, func(list string) bool { return list != within && strings.HasPrefix(path, list+".") })
+		return slices.ContainsFunc(lists, func(list string) bool { return list != within && strings.HasPrefix(path+".", list+".") })
 	}
 	v.Leaves("", func(path, text string) bool {
 		if !listed(path, "") {

@@ -194,7 +194,11 @@ func (x *reader) text(v records.Value, paths []string) string {
 		}
 		parts := plus.Split(path, -1)
 		for _, part := range parts {
-			if all = append(all, x.texts(v.At(part))...); len(all) > 0 && len(parts) == 1 {
+			found := v.At(part)
+			if part == "." {
+				found = []records.Value{v}
+			}
+			if all = append(all, x.texts(found)...); len(all) > 0 && len(parts) == 1 {
 				return all[0]
 			}
 		}
@@ -249,7 +253,11 @@ func (x *reader) someone(v records.Value) string {
 	if email == "" && strings.Contains(login, "@") {
 		email = login
 	}
-	return x.person(name, email, login, id)
+	id = x.person(name, email, login, id)
+	if id != "" && slices.ContainsFunc(s.paths("bot"), func(sign string) bool { return meets(v, sign) }) {
+		x.to.Person(convert.Person{ID: id, Bot: true})
+	}
+	return id
 }
 
 // firstPerson returns the ID of the first person at some paths.

@@ -6,13 +6,12 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/described"
-	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), jira.JSON(), jira.Backup(), github.Format()}
+	first := []*convert.Format{jira.CSV(), jira.JSON(), jira.Backup()}
 	return slices.Concat(first, described.Formats(), tabular.Formats())
 }

@@ -1,4 +1,4 @@
-package github_test
+package described_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/github"
+	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/manifest"
 )
 
@@ -30,7 +30,7 @@ func run(t *testing.T, texts ...string) (string, *convert.Report) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(dir, "to")
-	r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: []*convert.Format{github.Format()}, Files: files, Dir: to})
+	r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: formats.All(), Files: files, Dir: to})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@
 //	records       memberships of the state, outcomes of open requests       settle_members.go
 //	orphans       objects that only the state has; may they be deleted?     prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
 //	memberships   edges of each container; is one added, kept or removed?   members_sets.go, members_read.go, members_list.go, members_containers.go,
-//	                                                                      members_words.go, members_defined.go, members_where.go,
+//	                                                                      members_words.go, members_where.go,
 //	                                                                      members_edges.go, members_decide.go, members_drift.go
 //	outsiders     people in fields who are no members of the project        outsiders.go
 //	divergences   changes of people, for a pull into the manifests          divergence.go

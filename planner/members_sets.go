@@ -13,7 +13,6 @@ type memberships struct {
 	records *memberRecords
 	orphans *orphans
 	words   *vocabulary
-	defined *definedValues
 
 	sets          []*memberSet        // containers of the edges that the manifest wants, in its order
 	byKey         map[edge]*memberSet // these by edge without member, see keyOf
@@ -151,7 +150,7 @@ func (mb *memberships) addDeclared(n reference) {
 		if !ok || mb.objects.isInvalid(at) {
 			continue
 		}
-		e := &member{object: at, id: id, attribute: mb.defined.value(n, ref), wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref}}
+		e := &member{object: at, id: id, attribute: mb.words.value(n, ref), wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref}}
 		if m.On != m.Container {
 			s, e.object, e.id = mb.setFor(n, at, ref, id), n.by, mb.objects.states[n.by].id
 		}

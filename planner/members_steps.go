@@ -30,12 +30,12 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, memberships *memb
 		plan: plan, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
 	}
 	memberships.showDrifts(plan)
-	for _, s := range ms.memberships.sets {
+	for _, s := range memberships.sets {
 		if s.object != noObject && (ms.objects.staysArchived(s.object) || ms.objects.states[s.object].presence == hidden) {
 			ms.leaveAlone(s)
 			continue
 		}
-		ms.joinMembers(s)
+		ms.addMembers(s)
 	}
 	for _, s := range memberships.leavingSets() {
 		ms.removeMembers(s)
@@ -62,76 +62,69 @@ func (ms *memberSteps) leaveAlone(s *memberSet) {
 	}
 }
 
-// joinMembers plans the batches that add missing members to a container, and the changes of members' attributes.
-func (ms *memberSteps) joinMembers(s *memberSet) {
-	m := s.kind.Membership
+// addMembers plans the steps that add missing members to a container, and those that change members' attributes.
+func (ms *memberSteps) addMembers(s *memberSet) {
+	m, cause := s.kind.Membership, ms.whyNotAdded(s)
 	var joining, excluded []*member
 	for _, e := range s.wanted {
+		if m.Attribute != nil && e.verdict.gap && s.hasList {
+			ms.gaps.add(s.container.Object, m.Path(), m.Attribute.Name+"s of members", gapReason{why: "the service does not show them"})
+		}
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
 		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.memberships.takesBack),
 			m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
-		case e.verdict.action == addEdge:
+		case e.verdict.action == addEdge, e.verdict.action == changeEdge && cause.exists():
 			joining = append(joining, e)
 		}
 	}
-	size, cause := m.Batch, ms.whyNotAdded(s)
-	if cause.exists() {
-		size = max(1, len(joining))
+	if cause.exists() && len(joining) > 0 {
+		ms.addStep(AddMembers, s, joining).block(cause)
+		joining = nil
 	}
-	op, _ := ms.objects.op(s.kind, resource.AddMembers)
-	files := ms.memberships.sourcesOf(s)
-	for _, batch := range batches(m, joining, size) {
-		step := ms.addStep(AddMembers, s, batch[0].by.ref.Position)
-		step.Members.Sources = files
-		for _, e := range batch {
-			item := ms.member(s, e)
-			item.Value = ms.memberships.newAttribute(s, e)
-			step.Members.Items = append(step.Members.Items, item)
-			if len(e.replaces) > 0 {
+	for len(joining) > 0 { // one request adds members with one word, such as a custom relation
+		with := func(e *member) bool { return m.Words() == nil || e.attribute == joining[0].attribute }
+		same := slices.DeleteFunc(slices.Clone(joining), func(e *member) bool { return !with(e) })
+		for batch := range slices.Chunk(same, m.Batch) {
+			step := ms.addStep(AddMembers, s, batch)
+			step.Operation, _ = ms.objects.op(s.kind, resource.AddMembers)
+			for _, e := range batch {
 				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
 			}
+			ms.finish(s, step, batch[0].attribute)
 		}
-		if cause.exists() {
-			step.block(cause)
-			continue
-		}
-		step.Operation = op
-		ms.define(step, batch[0].attribute)
-		ms.warnOwnUser(s, step)
+		joining = slices.DeleteFunc(slices.Clone(joining), with)
 	}
-	ms.changeAttributes(s)
+	for _, e := range s.wanted {
+		if m.Attribute != nil && !cause.exists() && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
+			ms.changeAttribute(s, e)
+		}
+	}
 	for _, e := range excluded {
 		cause := ms.objects.leftToOwner(e.object)
 		if e.other != "" {
 			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
 				diag.Plural(resource.MustLookup(m.Member).Noun()))
 		}
-		ms.addStep(AddMembers, s, e.by.ref.Position, ms.member(s, e)).block(cause)
+		ms.addStep(AddMembers, s, []*member{e}).block(cause)
 	}
 }
 
-func (ms *memberSteps) addStep(a Action, s *memberSet, at diag.Position, members ...Member) *Step {
-	return ms.steps.addMembers(&Step{Action: a, Kind: s.kind, Position: at, Members: &Members{Container: s.container, Items: members}})
-}
-
-// batches groups members by the request that adds them. A request has at most size members, and one definition, such as a custom relation.
-func batches(m *resource.Membership, members []*member, size int) (all [][]*member) {
-	said := map[string]int{}
-	for _, e := range members {
-		word := ""
-		if m.Attribute != nil && m.Attribute.Words != nil {
-			word = e.attribute
-		}
-		at, begun := said[word]
-		if !begun || len(all[at]) == size {
-			at = len(all)
-			said[word], all = at, append(all, nil)
-		}
-		all[at] = append(all[at], e)
+// addStep adds a step for wanted edges.
+func (ms *memberSteps) addStep(a Action, s *memberSet, edges []*member) *Step {
+	to := &Members{Container: s.container}
+	if a == AddMembers {
+		to.Sources = ms.memberships.sourcesOf(s)
 	}
-	return all
+	for _, e := range edges {
+		item := ms.member(s, e)
+		if a == AddMembers {
+			item.Value = ms.memberships.newAttribute(s, e)
+		}
+		to.Items = append(to.Items, item)
+	}
+	return ms.steps.addMembers(&Step{Action: a, Kind: s.kind, Position: edges[0].by.position(), Members: to})
 }
 
 // whyNotAdded returns the cause why members cannot be added to a container, if any.
@@ -208,38 +201,15 @@ func (ms *memberSteps) member(s *memberSet, e *member) Member {
 	return item
 }
 
-// changeAttributes plans the changes of members' attributes, such as roles, and records changes by people that are kept.
-func (ms *memberSteps) changeAttributes(s *memberSet) {
-	a := s.kind.Membership.Attribute
-	if a == nil {
-		return
-	}
-	for _, e := range s.wanted {
-		if e.verdict.gap && s.hasList {
-			ms.gaps.add(s.container.Object, s.kind.Membership.Path(), a.Name+"s of members", gapReason{why: "the service does not show them"})
-		}
-		if e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e) {
-			ms.changeAttribute(s, e)
-		}
-	}
-}
-
+// changeAttribute plans the change of a member's attribute, such as the role, or records a change by people that is kept.
 func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 	a := s.kind.Membership.Attribute
 	prior, _ := s.recorded()
-	shown, row := ms.memberships.shownAttribute(s, e), ms.memberships.rowOf(s, e)
+	shown, row, text := ms.memberships.shownAttribute(s, e), ms.memberships.rowOf(s, e), e.by.ref.Text
 	have := cmp.Or(shown, prior.Values[AttributeKey(a, e.id)])
-	item := ms.member(s, e)
-	item.Value, item.Before, item.Drift = e.attribute, have, false
-	if s.object != noObject && (ms.blockers.blocker(s.object) != noObject || ms.objects.states[s.object].foreign) {
-		// members have no role in a project that cannot be made, and planform gives none in another owner's project
-		item.Before = ""
-		ms.addStep(Create, s, item.Position, item).block(ms.whyNotAdded(s))
-		return
-	}
 	change := Change{
 		Path: s.kind.Membership.Path(), Origin: FromManifest, Possible: true, Conflict: e.verdict.conflict,
-		Before: new(item.Text + " (" + have + ")"), After: new(item.Text + " (" + e.attribute + ")"),
+		Before: new(text + " (" + have + ")"), After: new(text + " (" + e.attribute + ")"),
 	}
 	if e.verdict.drift {
 		change.Origin = FromDrift
@@ -254,73 +224,63 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 		verb = resource.AddMembers
 	}
 	op, offered := ms.objects.op(s.kind, verb)
-	step := ms.addStep(Update, s, item.Position, item)
-	if !offered || row != nil && shown == "" {
-		change.Possible = false
-		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
-			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
-	} else {
+	step := ms.addStep(Update, s, []*member{e})
+	step.Members.Items[0].Value, step.Members.Items[0].Before, step.Members.Items[0].Drift = e.attribute, have, false
+	if change.Possible = offered && (row == nil || shown != ""); change.Possible {
 		step.Operation = op
 		if own := s.kind.Membership.OwnID(row); own != "" {
 			step.Params = map[string]string{resource.MustLookup(s.kind.Membership.Member).Param: own}
 		}
+	} else {
+		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
+			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
 	}
 	step.changes = []Change{change}
-	ms.define(step, e.attribute)
-	ms.warnOwnUser(s, step)
+	ms.finish(s, step, e.attribute)
 }
 
-// warnOwnUser warns if a step would give the credential's own user a lower role than the highest.
-func (ms *memberSteps) warnOwnUser(s *memberSet, step *Step) {
-	if step.Action == NotPossible || s.object == noObject {
-		return
+// finish sets the object that defines the attribute of a step, such as a custom relation. It warns if the step would give the credential's own
+// user a lower role than the highest.
+func (ms *memberSteps) finish(s *memberSet, step *Step, word string) {
+	m := s.kind.Membership
+	if words := m.Words(); words != nil && step.Action != NotPossible {
+		d := ms.memberships.words.definitionOf(words, word)
+		step.Members.By = Member{ID: d.id}
+		if d.object != noObject {
+			step.Members.By.Address = ms.in.Desired[d.object].Address
+			if root := ms.blockers.blocker(d.object); root != noObject {
+				d.cause = ms.blockers.cause(root, root).withPrefix("it needs " + string(step.Members.By.Address) + ": ")
+			}
+		}
+		if d.cause.exists() {
+			step.block(d.cause)
+		}
 	}
-	for i := range step.Members.Items {
-		who, m := &step.Members.Items[i], s.kind.Membership
-		if s.self != "" && who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+	for _, who := range step.Members.Items {
+		if step.Action != NotPossible && s.self != "" && who.ID == s.self &&
+			ms.memberships.words.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
 			ms.diags.add(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
 				string(s.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
 		}
 	}
 }
 
-// define sets the object that defines a step's attribute, such as a custom relation.
-func (ms *memberSteps) define(step *Step, word string) {
-	a := step.Kind.Membership.Attribute
-	if a == nil || a.Words == nil || step.Action == NotPossible {
-		return
-	}
-	d := ms.memberships.words.definitionOf(a.Words, word)
-	if d.cause.exists() {
-		step.block(d.cause)
-		return
-	}
-	step.Members.By = Member{ID: d.id}
-	if d.object == noObject {
-		return
-	}
-	if root := ms.blockers.blocker(d.object); root != noObject {
-		step.block(ms.blockers.cause(root, root).withPrefix("it needs " + string(ms.in.Desired[d.object].Address) + ": "))
-		return
-	}
-	step.Members.By.Address = ms.in.Desired[d.object].Address
-}
-
 // removeMembers plans the batches that remove members from a container.
 func (ms *memberSteps) removeMembers(s *memberSet) {
 	m, leaving := s.kind.Membership, s.leaving()
 	op, offered := ms.objects.op(s.kind, resource.RemoveMembers)
-	size := m.Batch
-	switch {
-	case !offered:
-		size = len(leaving)
-	case op.TakesOne(s.kind):
+	size, takesOne := m.Batch, offered && op.TakesOne(s.kind)
+	if takesOne {
 		size = 1
+	} else if !offered {
+		size = max(1, len(leaving))
 	}
-	for batch := range slices.Chunk(leaving, max(1, size)) {
-		step := ms.addStep(RemoveMembers, s, s.position())
-		step.Operation, step.Params = op, s.params
-		if own := s.list.ownID(s.kind, batch[0].id); own != "" && offered && op.TakesOne(s.kind) {
+	container := diag.A(resource.MustLookup(m.Container).Noun())
+	for batch := range slices.Chunk(leaving, size) {
+		step := ms.steps.addMembers(&Step{
+			Action: RemoveMembers, Kind: s.kind, Position: s.position(), Operation: op, Params: s.params, Members: &Members{Container: s.container},
+		})
+		if own := s.list.ownID(s.kind, batch[0].id); own != "" && takesOne {
 			step.Params = maps.Clone(s.params)
 			step.Params[resource.MustLookup(m.Member).Param] = own
 		}
@@ -332,7 +292,6 @@ func (ms *memberSteps) removeMembers(s *memberSet) {
 			step.Members.Items = append(step.Members.Items, item)
 			ms.removals[edge{s.kind.Name, s.container.ID, e.id}] = step
 		}
-		container := diag.A(resource.MustLookup(m.Container).Noun())
 		switch {
 		case !offered:
 			step.block(notOffered(offeredByWider(ms.in.API, s.kind, resource.RemoveMembers),
@@ -342,9 +301,8 @@ func (ms *memberSteps) removeMembers(s *memberSet) {
 			if m.Member == m.Container {
 				what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 			}
-			what = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
 			step.Operation = nil
-			step.block(lacks(what))
+			step.block(lacks("way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"))
 		}
 	}
 }

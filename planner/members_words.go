@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
@@ -17,11 +19,13 @@ type definition struct {
 	cause   Cause    // set if there is no usable definition
 }
 
-// vocabulary holds the words for memberships that objects of the workspace define.
+// vocabulary holds the values of members' attributes that a workspace defines: words, such as custom relations, and slugs, such as those of
+// custom roles.
 type vocabulary struct {
 	analysis
 
-	of map[*resource.Words]*words
+	words map[*resource.Words]*words
+	slugs map[string]string // by the text of the manifest
 }
 
 // words holds the definitions of the manifest and of the service by their words.
@@ -33,36 +37,31 @@ type words struct {
 
 // definitionOf returns the definition of a word.
 func (vo *vocabulary) definitionOf(w *resource.Words, word string) definition {
-	all := vo.wordsOf(w)
-	found := all.by[word]
-	switch kind := resource.MustLookup(w.Kind); {
+	all, kind := vo.wordsOf(w), resource.MustLookup(w.Kind)
+	found, cause := all.by[word], all.cause
+	switch {
 	case len(found) == 1:
 		return found[0]
-	case all.cause.exists():
-		return definition{object: noObject, cause: all.cause}
+	case cause.exists():
 	case len(found) > 1:
-		return definition{object: noObject, cause: refused("several " + plural(kind) + " say " + strconv.Quote(word))}
+		cause = refused("several " + plural(kind) + " say " + strconv.Quote(word))
 	default:
-		var near []string
-		for text := range all.by {
-			near = append(near, text)
+		cause = refused("no " + kind.Noun() + " says " + strconv.Quote(word))
+		if hint := diag.DidYouMean(word, slices.Sorted(maps.Keys(all.by))); hint != "" {
+			cause.Text += ": " + hint
 		}
-		slices.Sort(near)
-		why := "no " + kind.Noun() + " says " + strconv.Quote(word)
-		if hint := diag.DidYouMean(word, near); hint != "" {
-			why += ": " + hint
-		}
-		return definition{object: noObject, cause: refused(why)}
 	}
+	return definition{object: noObject, cause: cause}
 }
 
 func (vo *vocabulary) wordsOf(w *resource.Words) *words {
-	if all, done := vo.of[w]; done {
+	if all, done := vo.words[w]; done {
 		return all
 	}
 	t := vo.objects.kind(w.Kind)
 	l, presence := vo.snapshot.list(t, noObject)
 	all := &words{by: map[string][]definition{}, renamed: map[string]string{}}
+	vo.words[w] = all
 	add := func(d definition, text func(field string) string) {
 		said, inverse := w.Of(text)
 		for _, word := range slices.Compact(said) {
@@ -89,7 +88,6 @@ func (vo *vocabulary) wordsOf(w *resource.Words) *words {
 	}
 	if presence != exists {
 		all.cause = notOffered(true, lacks(plural(t.kind)).Text)
-		vo.of[w] = all
 		return all
 	}
 	for _, row := range l.rows {
@@ -97,7 +95,6 @@ func (vo *vocabulary) wordsOf(w *resource.Words) *words {
 			add(definition{object: noObject, id: row.ID()}, row.Text)
 		}
 	}
-	vo.of[w] = all
 	return all
 }
 
@@ -108,4 +105,81 @@ func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.
 		row[a.Name] = to
 	}
 	return row
+}
+
+// value returns the attribute that a reference gives to a member, such as a role. For a value that the workspace defines it returns the
+// slug. If the value cannot be resolved, it reports an error and returns the text of the manifest.
+func (vo *vocabulary) value(n reference, ref *resource.Reference) string {
+	m := n.field.membership.Membership
+	a, text := m.Attribute, ref.Attribute
+	if a == nil || a.Defined == "" || text == "" || a.Known(text) {
+		return text
+	}
+	if value, done := vo.slugs[text]; done {
+		return value
+	}
+	vo.slugs[text] = text
+	rows, slugs, presence := vo.definitions(m)
+	var names resource.Names
+	for i, row := range rows {
+		names.Add(resource.ByIdentifier, row.Text("slug"), slugs[i])
+		names.Add(resource.ByIdentifier, slugs[i], slugs[i])
+		names.Add(resource.ByService, row.Text("name"), slugs[i])
+	}
+	hits := names.Named(text)
+	quoted, all := a.Name+" "+diag.Quote(text), slices.Concat(a.Values, slices.DeleteFunc(slugs, a.Known))
+	summary, hint := "the workspace has no "+quoted+" for "+plural(resource.MustLookup(m.Container)), diag.Choose(text, all)
+	switch {
+	case presence != exists || vo.objects.kinds[n.field.membership].api != resource.V2:
+		summary = "the " + quoted + " of " + ref.Text + " is not predefined, and only API v2 reads those that a workspace defines"
+		if hint = diag.DidYouMean(text, a.Values); hint == "" {
+			hint = "choose one of " + strings.Join(a.Values, ", ") + "; others need --api v2, and a service that shows members by it"
+		}
+	case len(hits) == 1:
+		vo.slugs[text] = hits[0]
+		return hits[0]
+	case len(hits) > 1:
+		summary, hint = "the "+quoted+" of "+ref.Text+" is ambiguous: several have this name", "write its slug"
+	case len(diag.Typo(text, all)) == 0:
+		hint += "; " + resource.MustLookup(a.Defined).WhereMade
+	}
+	vo.diags.add(diag.Error, ref.Position, vo.in.Desired[n.by].Address, "unknown-name", summary, hint)
+	return text
+}
+
+// definitions returns the rows that define values of a membership's attribute in the workspace, and the value of each.
+func (vo *vocabulary) definitions(m *resource.Membership) (rows []resource.Row, values []string, presence presence) {
+	l, presence := vo.snapshot.list(vo.objects.kind(m.Attribute.Defined), noObject)
+	for i := 0; presence == exists && i < len(l.rows); i++ {
+		if row := l.rows[i]; row.Text("namespace") == m.Container && row.Text("slug") != "" {
+			rows, values = append(rows, row), append(values, m.Attribute.Shown(resource.Row{m.Attribute.Name: row.Text("slug")}))
+		}
+	}
+	return rows, values, presence
+}
+
+// isLess reports whether a value of a membership's attribute is less than another value. Values that the workspace defines are compared by
+// their levels, if these were read. The levels of the lowest and highest built-in values show whether a greater level means more.
+func (vo *vocabulary) isLess(m *resource.Membership, value, than string) bool {
+	a := m.Attribute
+	switch {
+	case a == nil:
+		return false
+	case a.Defined == "" || a.Known(value) || !vo.snapshot.isListed(vo.objects.kind(a.Defined), noObject):
+		return a.IsLess(value, than)
+	}
+	level := map[string]float64{}
+	rows, values, _ := vo.definitions(m)
+	for i, row := range rows {
+		if number, ok := row["level"].(json.Number); ok {
+			level[values[i]], _ = number.Float64()
+		}
+	}
+	least, most := a.Values[0], a.Values[len(a.Values)-1]
+	for _, word := range []string{least, most, value, than} {
+		if _, known := level[word]; !known {
+			return false
+		}
+	}
+	return (level[most]-level[least])*(level[than]-level[value]) > 0
 }

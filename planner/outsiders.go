@@ -54,7 +54,7 @@ func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
 				continue
 			}
 			role, isIn := in[id]
-			if !isIn && s.isOutsider(at, id) || isIn && s.memberships.defined.isLess(via.Membership, role, n.field.field.MemberRole) {
+			if !isIn && s.isOutsider(at, id) || isIn && s.memberships.words.isLess(via.Membership, role, n.field.field.MemberRole) {
 				s.byValue[n.value] = append(s.byValue[n.value], outsider{r, role})
 			}
 		}

@@ -1,9 +1,7 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
@@ -205,10 +203,10 @@ func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 
 // addUnavailableRefs adds changes that are not possible to the difference: references that were omitted, and memberships whose other
 // object is unavailable.
-func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
+func (b *blockers) addUnavailableRefs(i objectID, d *differences) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
-		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, refused(m.Why), m.Position)
+		d.blocked = append(d.blocked, difference{change: &Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, cause: refused(m.Why), at: m.Position})
 	}
 	for _, n := range b.objects.states[i].uses {
 		if n.field.membership == nil || isIgnored(b.analysis, n) {
@@ -220,7 +218,7 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.isAlreadyMember(n, r) {
 				continue
 			}
-			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
+			d.blocked = append(d.blocked, difference{change: &Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, cause: why, at: r.Position})
 		}
 	}
 }
@@ -240,172 +238,4 @@ func (b *blockers) isAlreadyMember(n reference, r *resource.Reference) bool {
 	}
 	address := b.in.Desired[container].Address.Members(n.field.membership.Membership.Plural(), 1)
 	return slices.Contains(b.in.Prior[address].Members, member)
-}
-
-// checks reports, before anything is sent, values that the service refuses and values that people should check.
-type checks struct {
-	analysis
-}
-
-// checkDates warns if a date that is sent makes a range end before it begins. The service does not check this if the other date is not
-// in the same request.
-func (ck *checks) checkDates(i objectID, sent []*resource.Value) {
-	o, f := ck.in.Desired[i], &ck.objects.states[i]
-	if f.row == nil {
-		return
-	}
-	for k := range o.Kind.Fields {
-		last := &o.Kind.Fields[k]
-		first, ok := o.Kind.Field(last.NotBefore)
-		if !ok {
-			continue
-		}
-		at := slices.IndexFunc(sent, func(v *resource.Value) bool { return v.Field == first || v.Field == last })
-		from, _ := f.willHave(o, first)
-		to, _ := f.willHave(o, last)
-		if at < 0 || from == "" || to == "" || from <= to {
-			continue
-		}
-		ck.diags.add(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
-			last.Name+" "+to,
-			"the service accepts that; to be sure, write both dates")
-	}
-}
-
-// warnCaseMismatch warns if an object is created although the service has an object whose name differs in case only, or an object of
-// the same name that belongs to another owner.
-func (ck *checks) warnCaseMismatch(i objectID) {
-	o, f := ck.in.Desired[i], &ck.objects.states[i]
-	if len(f.info.naturalKey) == 0 || !ck.snapshot.isListed(f.info, f.parent) {
-		return
-	}
-	l, _ := ck.snapshot.list(f.info, f.parent)
-	for _, field := range f.info.naturalKey {
-		if field.Type != resource.Text {
-			continue
-		}
-		for _, row := range l.withIDs(ck.snapshot.names(f.info, f.parent).InAnyCase(o.Text(field.Name))) {
-			if _, ours := ck.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
-				continue
-			}
-			shown, _ := row.Shown(field)
-			text, _ := shown.(string)
-			there := string(o.Address) + " is created although the service has " + strconv.Quote(text)
-			switch owner, marked := row.Owner(); {
-			case text != o.Text(field.Name):
-				ck.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
-			case marked && owner != ck.in.Owner:
-				ck.diags.warn(o, "other-owner", there+" ("+ck.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
-					owner.String(), "--take-over transfers it to this manifest; its id in the manifest uses it unchanged")
-			default: // the row has exactly this name, and no other owner
-				continue
-			}
-			return
-		}
-	}
-}
-
-// checkRefused reports the values of a create or update that the service is known to refuse.
-func (ck *checks) checkRefused(i objectID, sent []*resource.Value) {
-	o := ck.in.Desired[i]
-	for _, r := range o.Refused(sent, ck.willHave(i)) {
-		ck.diags.add(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
-	}
-}
-
-func (ck *checks) willHave(i objectID) resource.WillHave {
-	return func(field *resource.Field) (string, bool) {
-		return ck.objects.states[i].willHave(ck.in.Desired[i], field)
-	}
-}
-
-// checkFeatures reports an object that the service refuses because a feature that it needs is switched off.
-func (ck *checks) checkFeatures(i objectID) {
-	_, governed := ck.in.Desired[i].Kind.Governance.Switch()
-	for _, s := range ck.objects.switchesOf(i) {
-		if s.field != governed {
-			ck.checkFeature(i, s.by, s.field)
-		}
-	}
-}
-
-func (ck *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
-	o := ck.in.Desired[i]
-	p, parent := &ck.objects.states[holder], ck.in.Desired[holder]
-	if !p.presence.isDecided() { // for example, the service has no such switches
-		return
-	}
-	at := parent.Position
-	on, known := "", true
-	v, given := parent.Value(switchField.Name)
-	if given {
-		at = v.Position
-	}
-	switch {
-	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // the switch is turned off after the children are created
-		hidden := diag.Diagnostic{
-			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
-			Summary: o.Kind.HiddenIn(parent),
-		}
-		if !slices.ContainsFunc(ck.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
-			ck.diags.Add(hidden)
-		}
-		return
-	case given && !isOff(v):
-		return
-	case p.presence == absent:
-		on = cmp.Or(switchField.Default, "false")
-	default:
-		on, known = switchField.ObservedIn(p.row)
-		known = known || given
-	}
-	if known && on != "true" {
-		what := plural(o.Kind)
-		if switchField.Name != o.Kind.RequiresFeature { // the object needs the switch because of one of its values, such as being an epic
-			what = switchField.Name
-		}
-		ck.diags.Add(diag.Diagnostic{
-			Code: "switched-off", Position: o.Position, Address: string(o.Address),
-			Summary: what + " are switched off in " + string(parent.Address),
-			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
-			Related: []diag.Related{{Position: at, Note: "it is at"}},
-		})
-	}
-}
-
-// checkGovernance reports an object that the service refuses to write because the workspace manages objects of its kind on another level.
-func (ck *checks) checkGovernance(i objectID) {
-	o := ck.in.Desired[i]
-	who, where := ck.snapshot.managedElsewhere(o.Kind)
-	if who == "" {
-		return
-	}
-	hint := "write it in " + where
-	if !o.Kind.Governance.AtWorkspace {
-		hint += ", not here: work items still use it by its name"
-	}
-	ck.diags.Add(diag.Diagnostic{
-		Code: "managed-elsewhere", Position: o.Position, Address: string(o.Address), Hint: hint,
-		Summary: "in the workspace " + ck.in.Workspace + " " + who + " manages the " + o.Kind.Governance.Noun() +
-			": the service refuses to write " + string(o.Address),
-	})
-}
-
-// whyUnarchivable returns why the service would not archive an object, or "".
-func (ck *checks) whyUnarchivable(i objectID) string {
-	zone := ck.objects.desiredZone(ck.objects.states[i].parent)
-	return ck.in.Desired[i].WhyNotArchived(ck.willHave(i), func(day string) bool {
-		return ck.in.Now.IsZero() ||
-			ck.objects.hasPassed(day, zone)
-	})
-}
-
-// blockClosed marks all changes of an object that has ended as not possible.
-func (ck *checks) blockClosed(i objectID, d *fieldDiff) {
-	for _, c := range d.changes {
-		c.Possible = false
-		d.block(c, refused("it ended on "+ck.objects.states[i].endedOn+", and the service does not change finished "+
-			plural(ck.objects.states[i].info.kind)), diag.Position{})
-	}
-	d.send, d.changes = nil, nil
 }

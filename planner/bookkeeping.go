@@ -11,102 +11,86 @@ import (
 
 // bookkeeping is the stage that collects the changes of the state that no step makes.
 type bookkeeping struct {
-	analysis
+	*World
 
-	memberships *memberships
-	orphans     *orphans
-	steps       *steps
-	plan        *Plan
+	steps *steps
+	plan  *Plan
+
+	changes map[resource.Address]*StateChange // by current address
+	shown   map[resource.Address]bool         // changes that the plan counts and shows
 }
 
 const aliasedWhy = "is already tracked under another address"
 
-// dropAliases removes other addresses of an adopted object from the state, and records that planform made it. Otherwise a later --prune
-// could not tell two records of one object apart. Kinds with children keep both addresses until a run with --prune checks the contents.
-func (bk *bookkeeping) dropAliases(changeOf func(resource.Address) *StateChange) {
-	for i, step := range bk.steps.of {
-		if step == nil || step.Action != Adopt || bk.in.Prune || len(resource.Children(step.Kind.Name)) > 0 {
-			continue
-		}
-		for _, a := range bk.objects.addressesOf(serviceID{step.Kind.Name, step.ID}) {
-			r := bk.in.Prior[a]
-			if _, wanted := bk.objects.indexOf(a); wanted || !bk.in.isOrphan(a, &r) || r.PendingIntent != nil || r.Protect {
-				continue
-			}
-			c := changeOf(a)
-			c.To, c.Why = "", aliasedWhy
-			bk.steps.of[i].Write.CreatedByUs = true
-		}
-	}
-}
-
-func (bk *bookkeeping) stateChanges() {
+// collect sets the state changes of the plan.
+func (bk *bookkeeping) collect() {
 	bk.recordSources()
 	for _, r := range bk.in.Prior {
 		if r.CreatedByUs {
 			bk.plan.CreatedByUs++
 		}
 	}
-	all := map[resource.Address]*StateChange{} // by current address
-	changeOf := func(a resource.Address) *StateChange {
-		c := all[a]
-		if c == nil {
-			c = &StateChange{From: a, To: a, Record: bk.in.Prior[a]}
-			c.Record.Address, all[a] = a, c
-		}
-		return c
-	}
-	bk.noteManifest(changeOf)
-	gone, others := map[string]bool{}, map[string]bool{}
-	for _, l := range bk.orphans.list {
-		switch l.decision { //nolint:exhaustive // the other decisions change no record
-		case vanished:
-			c := changeOf(l.record.Address)
-			c.To, c.Why = "", "no longer exists on the service"
-			gone[l.record.ID] = l.record.ID != ""
-		case otherOwner:
-			c := changeOf(l.record.Address)
-			c.To, c.Why = "", "belongs to "+l.owner.String()
-			others[l.record.ID], others[string(l.record.Address)] = l.record.ID != "", true
-		case aliased:
-			c := changeOf(l.record.Address)
-			c.To, c.Why = "", aliasedWhy
-			i, ok := bk.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
-			switch {
-			case !ok:
-			case bk.objects.states[i].prior != nil: // the remaining record takes over that planform made the object
-				changeOf(bk.in.Desired[i].Address).noteMade()
-			case bk.steps.of[i] != nil:
-				bk.steps.of[i].Write.CreatedByUs = true
-			}
-		}
-	}
-	bk.dropAliases(changeOf)
-	for _, set := range bk.memberships.leavingSets() {
-		if n := len(set.forgotten); n > 0 {
-			c := changeOf(set.record.at)
-			c.Record.dropMembers(func(id string) bool { return slices.Contains(set.forgotten, id) })
-			c.Why = join(c.Why, "lost "+strconv.Itoa(n)+" of the members that planform added")
-		}
-	}
-	bk.closeObjects(changeOf)
-	bk.settleMembers(changeOf, gone, others)
-	for _, c := range all {
+	bk.noteManifest()
+	bk.noteOrphans()
+	bk.dropAliases()
+	bk.closeObjects()
+	bk.settleMembers()
+	bk.noteShownValues()
+	bk.noteMembers()
+	for _, a := range slices.Sorted(maps.Keys(bk.changes)) {
+		c := bk.changes[a]
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
 			c.To = ""
 		}
-	}
-	bk.noteShownValues(all)
-	bk.noteMembers(all)
-	for _, a := range slices.Sorted(maps.Keys(all)) {
-		bk.plan.StateChanges = append(bk.plan.StateChanges, *all[a])
+		if bk.shown[a] {
+			bk.plan.StateChanges = append(bk.plan.StateChanges, *c)
+		} else {
+			bk.plan.Seen = append(bk.plan.Seen, *c)
+		}
 	}
 }
 
+// change returns the change of a record. The plan does not count it.
+func (bk *bookkeeping) change(a resource.Address) *StateChange {
+	c := bk.changes[a]
+	if c == nil {
+		c = &StateChange{From: a, To: a, Record: bk.in.Prior[a]}
+		c.Record.Address, bk.changes[a] = a, c
+	}
+	return c
+}
+
+// correct returns the change of a record that the plan counts. Without a reason, the plan does not show it.
+func (bk *bookkeeping) correct(a resource.Address, why string) *StateChange {
+	c := bk.change(a)
+	if bk.shown[a] = true; why != "" {
+		c.Why = join(c.Why, why)
+	}
+	return c
+}
+
+// drop removes a record from the state.
+func (bk *bookkeeping) drop(a resource.Address, why string) {
+	c := bk.correct(a, "")
+	c.To, c.Why = "", why
+}
+
+// dropMembers removes members from a record.
+func (bk *bookkeeping) dropMembers(a resource.Address, gone func(id string) bool, why string) {
+	bk.correct(a, why).Record.dropMembers(gone)
+}
+
+// settle closes the intent of a record, whose outcome is known now.
+func (bk *bookkeeping) settle(a resource.Address) *Record {
+	c := bk.correct(a, "the outcome of an earlier request is known now")
+	c.Record.forgetIntent()
+	return &c.Record
+}
+
 // noteManifest adds state changes for addresses and protections of the manifest that differ from the state.
-func (bk *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange) {
+func (bk *bookkeeping) noteManifest() {
 	for now, was := range bk.objects.renamed.origin {
-		c := changeOf(now)
+		c := bk.correct(now, "")
 		switch c.From = was; {
 		case bk.objects.renamed.displaced[now]:
 			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
@@ -116,11 +100,118 @@ func (bk *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange
 	}
 	for i, o := range bk.objects.all() {
 		if f := &bk.objects.states[i]; f.prior != nil && f.presence != absent && o.Protected(f.prior.Protect) != f.prior.Protect {
-			c := changeOf(o.Address)
-			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
-				c.Why = join(c.Why, "is now protected")
+			why := "is now protected"
+			if f.prior.Protect {
+				why = "is no longer protected"
+			}
+			bk.correct(o.Address, why).Record.Protect = !f.prior.Protect
+		}
+	}
+}
+
+// noteOrphans drops the records of objects that are gone, that another owner has, or that another record has, too.
+func (bk *bookkeeping) noteOrphans() {
+	for _, l := range bk.orphans.list {
+		switch l.decision { //nolint:exhaustive // the other decisions change no record
+		case vanished:
+			bk.drop(l.record.Address, "no longer exists on the service")
+		case otherOwner:
+			bk.drop(l.record.Address, "belongs to "+l.owner.String())
+		case aliased:
+			bk.drop(l.record.Address, aliasedWhy)
+			i, ok := bk.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
+			switch {
+			case !ok:
+			case bk.objects.states[i].prior != nil: // the remaining record takes over that planform made the object
+				bk.correct(bk.in.Desired[i].Address, "planform created it").Record.CreatedByUs = true
+			case bk.steps.of[i] != nil:
+				bk.steps.of[i].Write.CreatedByUs = true
+			}
+		}
+	}
+}
+
+// dropAliases removes other addresses of an adopted object from the state, and records that planform made it. Otherwise a later --prune
+// could not tell two records of one object apart. Kinds with children keep both addresses until a run with --prune checks the contents.
+func (bk *bookkeeping) dropAliases() {
+	for i, step := range bk.steps.of {
+		if step == nil || step.Action != Adopt || bk.in.Prune || len(resource.Children(step.Kind.Name)) > 0 {
+			continue
+		}
+		for _, a := range bk.objects.addressesOf(serviceID{step.Kind.Name, step.ID}) {
+			r := bk.in.Prior[a]
+			if _, wanted := bk.objects.indexOf(a); wanted || !bk.in.isOrphan(a, &r) || r.PendingIntent != nil || r.Protect {
+				continue
+			}
+			bk.drop(a, aliasedWhy)
+			bk.steps.of[i].Write.CreatedByUs = true
+		}
+	}
+}
+
+// closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.
+func (bk *bookkeeping) closeObjects() {
+	for i, o := range bk.objects.all() {
+		f, intent := &bk.objects.states[i], bk.in.Prior[o.Address].PendingIntent
+		closes := bk.steps.of[i] != nil && (bk.steps.of[i].Action == Create || bk.steps.of[i].Action == Adopt)
+		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && !closes) {
+			r := bk.settle(o.Address)
+			r.ID, r.CreatedByUs = f.id, r.CreatedByUs || intent.creates() && bk.in.marks().On(f.row, o.Address)
+		}
+	}
+}
+
+// settleMembers closes intents about members if no step will close them and the service shows their outcome. It removes members from
+// records if they are gone or an object of another owner declares them.
+func (bk *bookkeeping) settleMembers() {
+	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose open intents a step of this run closes
+	for _, s := range bk.steps.all() {
+		if s.Action == AddMembers {
+			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
+		}
+	}
+	for _, s := range bk.memberships.leavingSets() {
+		leaving[s.record.at] = len(s.leaving()) > 0
+		if n := len(s.forgotten); n > 0 {
+			bk.dropMembers(s.record.at, func(id string) bool { return slices.Contains(s.forgotten, id) },
+				"lost "+strconv.Itoa(n)+" of the members that planform added")
+		}
+	}
+	gone, others := map[string]bool{}, map[string]bool{} // IDs of orphans, and the addresses of those of other owners
+	for _, l := range bk.orphans.list {
+		gone[l.record.ID] = gone[l.record.ID] || l.decision == vanished && l.record.ID != ""
+		if l.decision == otherOwner {
+			others[l.record.ID], others[string(l.record.Address)] = l.record.ID != "", true
+		}
+	}
+	for _, r := range bk.records.all {
+		m, intent := r.kind.Membership, r.intent
+		dropped := func(id string) bool {
+			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
+		}
+		if slices.ContainsFunc(r.record.Members, dropped) {
+			bk.dropMembers(r.at, dropped, "lost members that are gone or belong to another owner")
+		}
+		switch {
+		case bk.orphans.hasVanished(r.container):
+			bk.drop(r.at, "its container no longer exists on the service")
+		case intent == nil:
+		case intent.Action == Update, intent.Action == RemoveMembers && !leaving[r.at]:
+			bk.settle(r.at)
+		case r.listed && intent.Action == AddMembers && (!adding[r.at] || len(r.arrived) > 0):
+			more := func(members []string) []string { return slices.Concat(members, r.arrived) }
+			if adding[r.at] {
+				c := bk.correct(r.at, "an earlier request added some of the members")
+				c.Record.Members = more(c.Record.Members)
 			} else {
-				c.Why = join(c.Why, "is no longer protected")
+				record := bk.settle(r.at)
+				record.Members = more(record.Members)
+			}
+			for _, other := range bk.records.all {
+				joined := func(id string) bool { return slices.Contains(r.arrived, id) }
+				if m.Exclusive && other.kind == r.kind && other != r && slices.ContainsFunc(other.record.Members, joined) {
+					bk.dropMembers(other.at, joined, "lost members that an earlier request added elsewhere")
+				}
 			}
 		}
 	}
@@ -128,7 +219,7 @@ func (bk *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange
 
 // noteShownValues updates records with values that the service shows. These are values that equal the manifest, so that a later change is drift,
 // and values that were sent in batches.
-func (bk *bookkeeping) noteShownValues(changed map[resource.Address]*StateChange) {
+func (bk *bookkeeping) noteShownValues() {
 	for i, o := range bk.objects.all() {
 		f := &bk.objects.states[i]
 		var before Record
@@ -145,13 +236,14 @@ func (bk *bookkeeping) noteShownValues(changed map[resource.Address]*StateChange
 		now.Identifier = cmp.Or(before.Identifier, bk.objects.readableID(o.Kind, f.parent, f.row))
 		now.Origin = before.Origin.Next(o.Origin)
 		sameOrigin := now.Origin == before.Origin || now.Origin != nil && before.Origin != nil && *now.Origin == *before.Origin
-		switch c := changed[o.Address]; {
-		case maps.Equal(now.Values, before.Values) && now.Identifier == before.Identifier && sameOrigin && (f.prior != nil || !now.Protect):
-		case c != nil:
-			c.Record.Values, c.Record.Identifier, c.Record.Origin = now.Values, now.Identifier, now.Origin
-		default:
-			bk.plan.Seen = append(bk.plan.Seen, StateChange{From: o.Address, To: o.Address, Record: now})
+		if maps.Equal(now.Values, before.Values) && now.Identifier == before.Identifier && sameOrigin && (f.prior != nil || !now.Protect) {
+			continue
 		}
+		c := bk.change(o.Address)
+		if !bk.shown[o.Address] {
+			c.Record = now
+		}
+		c.Record.Values, c.Record.Identifier, c.Record.Origin = now.Values, now.Identifier, now.Origin
 	}
 }
 
@@ -172,7 +264,7 @@ func (bk *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	if f.presence != exists {
 		return values
 	}
-	resolve := bk.memberships.refs.idResolver(i)
+	resolve := bk.refs.idResolver(i)
 	for k := range o.Values {
 		v := &o.Values[k]
 		applied, known := values[v.Field.Name]
@@ -187,76 +279,6 @@ func (bk *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	}
 	bk.noteCleared(i, values)
 	return values
-}
-
-// noteMembers records memberships that the manifest and the service have and the state lacks, so that a later change is drift. If a
-// member can be in one container only, it removes the member from the records of the other containers. It adds no member to a record that
-// another change writes, or that has an open intent.
-func (bk *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	seen, left := map[resource.Address]*StateChange{}, map[resource.Address]map[string]bool{}
-	note := func(a resource.Address) *Record {
-		c := cmp.Or(changed[a], seen[a])
-		if c == nil {
-			c = &StateChange{From: a, To: a, Record: bk.in.Prior[a]}
-			c.Record.Address, seen[a] = a, c
-		}
-		return &c.Record
-	}
-	joined := map[*memberSet]*Record{}
-	for _, s := range bk.memberships.sets {
-		prior, _ := s.recorded()
-		for _, e := range s.wanted {
-			if e.verdict.noteFound && s.hasList && s.container.ID != "" && !prior.has(e.id) {
-				bk.recordMember(joined, s, e, left)
-			}
-		}
-	}
-	for _, s := range bk.memberships.leavingSets() {
-		for _, e := range s.leaving() {
-			if e.wish == wantsNone && bk.memberships.provenanceOf(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
-				bk.recordMember(joined, s, e, left)
-			}
-		}
-	}
-	for a, gone := range left {
-		note(a).dropMembers(func(id string) bool { return gone[id] })
-	}
-	for s, more := range joined {
-		if changed[s.record.at] != nil || s.record.isOpen() {
-			continue
-		}
-		r := note(s.record.at)
-		if len(r.Members) == 0 && len(s.wanted) > 0 {
-			r.Sources = bk.memberships.sourcesOf(s)
-		}
-		r.Members, r.Found = union(r.Members, more.Members), union(r.Found, more.Found)
-	}
-	for _, a := range slices.Sorted(maps.Keys(seen)) {
-		if c := seen[a]; len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
-			c.To = ""
-		}
-		bk.plan.Seen = append(bk.plan.Seen, *seen[a])
-	}
-}
-
-// recordMember records a member that the service shows in a container. An exclusive member has left its other containers in the state. If planform
-// had added it to one of these, the record says that planform added it here.
-func (bk *bookkeeping) recordMember(joined map[*memberSet]*Record, s *memberSet, e *member, left map[resource.Address]map[string]bool) {
-	byUs := false
-	if e.wish == wantsHere && s.kind.Membership.Exclusive {
-		for _, was := range bk.memberships.records.byMember[edge{kind: s.kind.Name, member: e.id}] {
-			if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
-				left[was.at] = map[string]bool{}
-			}
-			left[was.at][e.id] = was.at != s.record.at
-		}
-	}
-	if joined[s] == nil {
-		joined[s] = &Record{}
-	}
-	if joined[s].Members = append(joined[s].Members, e.id); !byUs {
-		joined[s].Found = append(joined[s].Found, e.id)
-	}
 }
 
 // noteCleared records that an object is in no container, as the manifest wants, if all containers were read. A later membership is then
@@ -278,105 +300,59 @@ func (bk *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	}
 }
 
-// noteMade records that planform made the object.
-func (sg *StateChange) noteMade() {
-	sg.Record.CreatedByUs = true
-	sg.Why = join(sg.Why, "planform created it")
-}
-
-// settle closes the intent of a record, whose outcome is known now.
-func (sg *StateChange) settle() {
-	sg.Record.forgetIntent()
-	sg.Why = join(sg.Why, "the outcome of an earlier request is known now")
-}
-
-// closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.
-func (bk *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange) {
-	for i, o := range bk.objects.all() {
-		f, intent := &bk.objects.states[i], bk.in.Prior[o.Address].PendingIntent
-		closes := bk.steps.of[i] != nil && (bk.steps.of[i].Action == Create || bk.steps.of[i].Action == Adopt)
-		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && !closes) {
-			c := changeOf(o.Address)
-			c.settle()
-			c.Record.ID, c.Record.CreatedByUs = f.id, c.Record.CreatedByUs || intent.creates() && bk.in.marks().On(f.row, o.Address)
-		}
-	}
-}
-
-// settleMembers closes intents about members if no step will close them and the service shows their outcome. It removes members from
-// records if they are gone or an object of another owner declares them.
-func (bk *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose open intents a step of this run closes
-	for _, s := range bk.steps.all() {
-		if s.Action == AddMembers {
-			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
+// noteMembers records memberships that the manifest and the service have and the state lacks, so that a later change is drift.
+func (bk *bookkeeping) noteMembers() {
+	for _, s := range bk.memberships.sets {
+		prior, _ := s.recorded()
+		for _, e := range s.wanted {
+			if e.verdict.noteFound && s.hasList && s.container.ID != "" && !prior.has(e.id) {
+				bk.recordMember(s, e)
+			}
 		}
 	}
 	for _, s := range bk.memberships.leavingSets() {
-		leaving[s.record.at] = len(s.leaving()) > 0
-	}
-	for _, r := range bk.memberships.records.all {
-		m, intent := r.kind.Membership, r.intent
-		dropped := func(id string) bool {
-			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
-		}
-		if slices.ContainsFunc(r.record.Members, dropped) {
-			c := changeOf(r.at)
-			c.Record.dropMembers(dropped)
-			c.Why = join(c.Why, "lost members that are gone or belong to another owner")
-		}
-		switch {
-		case bk.orphans.hasVanished(r.container):
-			c := changeOf(r.at)
-			c.To, c.Why = "", "its container no longer exists on the service"
-		case intent == nil:
-		case intent.Action == Update, intent.Action == RemoveMembers && !leaving[r.at]:
-			changeOf(r.at).settle()
-		case r.listed && intent.Action == AddMembers && (!adding[r.at] || len(r.arrived) > 0):
-			c := changeOf(r.at)
-			c.Record.Members = slices.Concat(c.Record.Members, r.arrived)
-			if !adding[r.at] {
-				c.settle()
-			} else {
-				c.Why = join(c.Why, "an earlier request added some of the members")
-			}
-			for _, other := range bk.memberships.records.all {
-				joined := func(id string) bool { return slices.Contains(r.arrived, id) }
-				if m.Exclusive && other.kind == r.kind && other != r && slices.ContainsFunc(other.record.Members, joined) {
-					left := changeOf(other.at)
-					left.Record.dropMembers(joined)
-					left.Why = join(left.Why, "lost members that an earlier request added elsewhere")
-				}
+		for _, e := range s.leaving() {
+			if e.wish == wantsNone && bk.memberships.provenanceOf(s, e) == noRecord && !e.verdict.drift { // the record keeps the member until it is removed
+				bk.recordMember(s, e)
 			}
 		}
 	}
 }
 
-func (bk *bookkeeping) recordSources() {
-	setSources := func(a resource.Address, now []string) {
-		r, known := bk.in.Prior[a]
-		if !known || slices.Equal(r.Sources, now) {
-			return
+// recordMember records a member that the service shows in a container. An exclusive member has left its other containers in the state. If planform
+// had added it to one of these, the record says that planform added it here. A record that another change writes, or that has an open
+// intent, gets no member.
+func (bk *bookkeeping) recordMember(s *memberSet, e *member) {
+	byUs := false
+	if e.wish == wantsHere && s.kind.Membership.Exclusive {
+		for _, was := range bk.records.byMember[edge{kind: s.kind.Name, member: e.id}] {
+			if byUs = byUs || was.record.addedByUs(e.id); was.at != s.record.at {
+				bk.change(was.at).Record.dropMembers(func(id string) bool { return id == e.id })
+			}
 		}
-		files := now
-		if len(r.Sources) > 0 {
-			files = slices.DeleteFunc(slices.Clone(r.Sources), func(file string) bool { return !bk.in.OtherSources[file] })
-			files = union(files, now)
-		}
-		if len(files) == 0 || slices.Equal(files, r.Sources) {
-			return // an orphan keeps its last manifests
-		}
-		if bk.plan.Sources == nil {
-			bk.plan.Sources = map[resource.Address][]string{}
-		}
-		bk.plan.Sources[a] = files
 	}
+	if bk.shown[s.record.at] || s.record.isOpen() {
+		return
+	}
+	r := &bk.change(s.record.at).Record
+	if len(r.Members) == 0 && len(s.wanted) > 0 {
+		r.Sources = bk.memberships.sourcesOf(s)
+	}
+	if r.Members = union(r.Members, []string{e.id}); !byUs {
+		r.Found = union(r.Found, []string{e.id})
+	}
+}
+
+// recordSources sets the manifests of the objects and members for which the state names other manifests. These are no changes of records,
+// because a change would count as a write of the object.
+func (bk *bookkeeping) recordSources() {
+	bk.plan.Sources = map[resource.Address][]string{}
 	for _, o := range bk.in.Desired {
-		setSources(o.Address, o.Files)
+		bk.setSources(o.Address, o.Files)
 	}
 	for _, s := range bk.memberships.sets {
 		if bk.hasKnownSources(s) {
-			setSources(s.record.at, bk.memberships.sourcesOf(s))
+			bk.setSources(s.record.at, bk.memberships.sourcesOf(s))
 		}
 	}
 	if len(bk.in.OtherSources) == 0 {
@@ -384,20 +360,31 @@ func (bk *bookkeeping) recordSources() {
 	}
 	for a := range bk.in.Prior {
 		if _, wanted := bk.objects.indexOf(a); !wanted && a.IsObject() && bk.in.isTargeted(a) {
-			setSources(a, nil)
+			bk.setSources(a, nil)
 		}
+	}
+}
+
+// setSources records the manifests of an object or of members: these, and the recorded ones that still exist and that the run does not read.
+func (bk *bookkeeping) setSources(a resource.Address, now []string) {
+	r, known := bk.in.Prior[a]
+	if !known || slices.Equal(r.Sources, now) {
+		return
+	}
+	files := now
+	if len(r.Sources) > 0 {
+		files = slices.DeleteFunc(slices.Clone(r.Sources), func(file string) bool { return !bk.in.OtherSources[file] })
+		files = union(files, now)
+	}
+	if len(files) > 0 && !slices.Equal(files, r.Sources) { // an orphan keeps its last manifests
+		bk.plan.Sources[a] = files
 	}
 }
 
 // hasKnownSources reports whether the manifests are known for all members of a container in the state.
 func (bk *bookkeeping) hasKnownSources(s *memberSet) bool {
 	prior := &s.record.record
-	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
-		return true
-	}
-	wanted := map[string]bool{}
-	for _, e := range s.wanted {
-		wanted[e.id] = true
-	}
-	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })
+	return len(prior.Sources) > 0 || !slices.ContainsFunc(prior.Members, func(id string) bool {
+		return !slices.ContainsFunc(s.wanted, func(e *member) bool { return e.id == id })
+	})
 }

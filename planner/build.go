@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"context"
-	"slices"
-
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 )
@@ -17,52 +14,6 @@ type Result struct {
 	Findings diag.List
 }
 
-// World holds the answers that were read from a workspace, and the results of the stages that read.
-type World struct {
-	analysis
-
-	identities  *identities
-	refs        *references
-	records     *memberRecords
-	differ      *comparer
-	memberships *memberships
-	orphans     *orphans
-	outsiders   *outsiders
-	claims      *claims
-	divergences *divergences
-}
-
-// Load reads everything that a plan depends on, level by level: workspace, projects, contents of projects. It returns an error if a read
-// failed.
-func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
-	for {
-		service := newLoader(ctx, &in, reader)
-		w := load(in, service)
-		if !service.moved || service.err != nil {
-			service.request = nil
-			return w, service.err
-		}
-	}
-}
-
-func load(in Input, service *loader) *World {
-	in.Desired = append(slices.Clip(in.Desired), in.invitations(service)...)
-	w := &World{analysis: observe(&in, service)}
-	w.identities = match(w.analysis)                              // identity: ID, state, identifier, external ID, natural key
-	w.refs = resolve(w.identities)                                // names to IDs, keys to objects
-	readCustomFields(w.refs)                                      // values that no list shows
-	w.differ = &comparer{w.analysis, w.refs}                      // desired x observed x prior, field by field
-	w.records = newMemberRecords(w.refs)                          // members of containers, as the state has them
-	w.orphans = findOrphans(w.refs, w.records)                    // objects that only the state has, and whether to delete them
-	w.memberships = findMemberships(w.refs, w.records, w.orphans) // members to add to containers, and to remove
-	w.outsiders = findOutsiders(w.differ, w.memberships)          // people who are not members of the project
-	findGovernance(w.differ)                                      // levels on which the workspace manages the kinds that are written
-	w.claims = findClaims(w.analysis, w.orphans)                  // names and marks that must be unique
-	readDisplayNames(w.differ, w.memberships)                     // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.memberships)      // changes by people, for a pull
-	return w
-}
-
 // Build makes the plan of a World. It reads nothing, and the same World gives the same plan.
 func Build(w *World) Result {
 	in, diags := w.in, w.diags
@@ -71,8 +22,8 @@ func Build(w *World) Result {
 		plan := newPlan(in, w.refs)
 		blockers := findBlockers(w.refs, w.claims) // objects and values that cannot be made
 		steps := newSteps(w.refs)
-		blockTwins(w.identities, steps)                                                                // several rows with the mark of one object
-		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
+		blockTwins(w.identities, steps)                  // several rows with the mark of one object
+		changes := planChanges(w, plan, steps, blockers) // creates and updates
 		planMembers(plan, steps, blockers, w.memberships)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.memberships, steps, plan}
 		ordering := &ordering{w.analysis, w.refs, steps, changes, plan}
@@ -80,7 +31,7 @@ func Build(w *World) Result {
 			plan.count(in)
 			changes.countUnchanged()
 			plan.Dialects = dialects(in.Observed)
-			(&bookkeeping{w.analysis, w.memberships, w.orphans, steps, plan}).stateChanges()
+			(&bookkeeping{w, steps, plan, map[resource.Address]*StateChange{}, map[resource.Address]bool{}}).collect()
 			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			plan.NotCompared = w.gaps.list()

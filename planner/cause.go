@@ -14,7 +14,7 @@ const (
 	// NotOffered means that the API has no such operation or field, and a wider one does.
 	NotOffered
 	// CannotChange, CannotClear and CannotSet mean that the API has no operation that changes the field of an object that exists,
-	// empties it, or sets it on a new object. The text is the verb; [fieldDiff.causesText] makes the sentence.
+	// empties it, or sets it on a new object. The text is the verb; causesText makes the sentence.
 	CannotChange
 	CannotClear
 	CannotSet

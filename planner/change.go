@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
@@ -13,17 +12,11 @@ import (
 
 // changes is the stage that plans the steps that create, update and adopt objects.
 type changes struct {
-	analysis
+	*World
 
-	refs        *references
-	differ      *comparer
-	memberships *memberships
-	orphans     *orphans
-	outsiders   *outsiders
-	blockers    *blockers
-	checks      *checks
-	steps       *steps
-	plan        *Plan
+	blockers *blockers
+	steps    *steps
+	plan     *Plan
 
 	unchanged     []*resource.Object // objects that need no step
 	highestNumber map[scope]int      // the highest known readable number in each scope
@@ -34,20 +27,17 @@ type changes struct {
 	unlinked      map[*kindInfo]int      // number of objects whose texts stay without links
 }
 
-func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans,
-	outsiders *outsiders,
-) *changes {
+func planChanges(w *World, plan *Plan, steps *steps, blockers *blockers) *changes {
 	b := &changes{
-		analysis: steps.analysis, refs: differ.refs, differ: differ,
-		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
-		plan: plan, newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
+		World: w, blockers: blockers, steps: steps, plan: plan,
+		newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findHighestNumbers()
 	b.findReplaced()
-	for i := range b.objects.count() {
-		switch b.objects.states[i].presence {
+	for i, o := range b.objects.all() {
+		switch presence := b.objects.states[i].presence; presence {
 		case absent, unsupported, indeterminate, notFound:
-			if !b.in.Desired[i].Implied || b.objects.states[i].presence == absent { // objects that need an implied one are made without it
+			if !o.Implied || presence == absent { // objects that need an implied one are made without it
 				b.planCreate(i)
 			}
 		case hidden:
@@ -93,66 +83,58 @@ func blockTwins(matched *identities, st *steps) {
 
 func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
-	if ch.objects.staysArchived(i) {
+	switch {
+	case ch.objects.staysArchived(i):
 		ch.keepArchived(i)
 		return
-	}
-	if f.foreign {
+	case f.foreign:
 		ch.leaveToOwner(i)
 		return
 	}
 	d := ch.compare(i)
-	var custom fieldDiff
-	if !ch.sharesRequest(i, slices.Concat(d.send, d.alwaysSent)) {
-		custom = d.splitCustomFields()
-	}
+	custom := ch.splitCustomFields(i, &d)
 	ch.recordKnown(i)
 	ch.planArchive(i)
-	externalID := ch.externalIDChange(i)
 	if ch.objects.isClosed(i) {
-		ch.checks.blockClosed(i, &d)
-		externalID = nil
+		ch.blockClosed(i, &d)
+	} else if c := ch.externalIDChange(i); c != nil {
+		d.send = append(d.send, difference{change: c})
 	}
-	if externalID != nil {
-		d.changes = append(d.changes, *externalID)
-	}
-	ch.noteOverwritten(i, d.changes)
-	ch.noteOverwritten(i, d.late.changes)
-	ch.recordDrift(i, &d)
-	ch.recordDrift(i, &custom)
+	ch.noteOverwritten(i, slices.Concat(d.send, d.late))
+	ch.recordDrift(i, &d, custom)
 	ch.blockers.addUnavailableRefs(i, &d)
 	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
-	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && (!adopting || ch.in.Pull) && externalID == nil && len(d.unappliable) == 0 && !newSecret {
+	if len(d.send)+len(d.late)+len(custom)+len(d.blocked) == 0 && (!adopting || ch.in.Pull) && !newSecret {
 		if len(d.kept) == 0 {
 			ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 		}
 		return
 	}
-	if len(d.send) > 0 || externalID != nil || adopting {
-		ch.addUpdate(i, &d, adopting, externalID != nil)
+	if len(d.send) > 0 || adopting {
+		ch.addUpdate(i, &d, adopting)
 	}
-	ch.addLinks(i, &d.late, d.alwaysSent)
-	ch.setCustomFields(i, custom.send, custom.changes)
-	ch.addBlocked(i, &d)
+	ch.addLinks(i, &d)
+	ch.setCustomFields(i, custom)
+	ch.addBlocked(i, d.blocked)
 	if newSecret {
 		ch.planSecret(i)
 	}
 }
 
 // noteOverwritten sets the origin Overwritten on changes of an adopted object that others made, because they set the former values.
-func (ch *changes) noteOverwritten(i objectID, changes []Change) {
+func (ch *changes) noteOverwritten(i objectID, list []difference) {
 	if ch.objects.states[i].matchedBy == "" || ch.createdByUs(i) {
 		return
 	}
-	for k := range changes {
-		if changes[k].Before != nil {
-			changes[k].Origin = Overwritten
+	for _, d := range list {
+		if d.change.Before != nil {
+			d.change.Origin = Overwritten
 		}
 	}
 }
 
 // addUpdate adds the step that changes or adopts an object.
-func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
+func (ch *changes) addUpdate(i objectID, d *differences, adopting bool) {
 	f := &ch.objects.states[i]
 	step := ch.steps.add(i, Update)
 	if adopting {
@@ -160,13 +142,14 @@ func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
 		step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
 		step.Write.CreatedByUs = step.Write.CreatedByUs || ch.createdByUs(i)
 	}
-	step.changes = d.changes
+	step.changes = changesOf(d.send)
 	ch.steps.of[i] = step
-	if len(d.send) > 0 || marks {
-		ch.checks.checkDates(i, d.send)
-		ch.checks.checkRefused(i, d.send)
-		ch.checks.checkGovernance(i)
-		step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), marks
+	if len(d.send) > 0 {
+		sent := valuesOf(d.send)
+		ch.checkDates(i, sent)
+		ch.checkRefused(i, sent)
+		ch.checkGovernance(i)
+		step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(sent, d.alwaysSent), len(sent) < len(d.send)
 		step.alone = d.alone
 	}
 }
@@ -176,18 +159,17 @@ func (ch *changes) leaveToOwner(i objectID) {
 	owner, _ := ch.objects.ownerOf(i)
 	d := ch.compare(i)
 	ch.recordKnown(i)
-	var left fieldDiff
 	if v, op := ch.archiveOperation(i); op != nil {
-		d.changes = append(d.changes, change(v, FromManifest))
+		d.send = append(d.send, sending(v))
 	}
-	for _, c := range slices.Concat(d.changes, d.late.changes, d.unappliable, d.kept) {
-		c.Possible = false
-		left.block(c, refused("it belongs to "+owner.String()), diag.Position{})
+	var left differences
+	for _, c := range changesOf(slices.Concat(d.send, d.late, d.blocked, d.kept)) {
+		left.blockChange(c, refused("it belongs to "+owner.String()))
 	}
-	if len(left.unappliable) == 0 {
+	if len(left.blocked) == 0 {
 		ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 	}
-	ch.addBlocked(i, &left)
+	ch.addBlocked(i, left.blocked)
 }
 
 // findReplaced marks uploaded objects as absent if they differ, so that they are uploaded again: an upload cannot be changed. An object
@@ -195,7 +177,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 func (ch *changes) findReplaced() {
 	for i := range ch.objects.count() {
 		f := &ch.objects.states[i]
-		if !f.info.kind.Uploads() || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
+		if !f.info.kind.Uploads() || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).blocked) == 0 {
 			continue
 		}
 		switch ours, protected := ch.ownUpload(i); {
@@ -284,92 +266,69 @@ func (ch *changes) planCreate(i objectID) {
 	}
 	predefined := ch.objects.isPredefined(i)
 	if !predefined {
-		ch.checkFormer(i)
-		ch.checkSingle(i)
-		ch.checkComplete(i)
-		ch.checks.checkFeatures(i)
-		ch.checks.checkGovernance(i)
-		ch.checks.warnCaseMismatch(i)
+		ch.checkNew(i)
 	}
 	step := ch.steps.add(i, Create)
 	step.Write.Announced = f.unconfirmed
 	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
-	c := ch.splitValues(i)
-	ch.checks.checkRefused(i, c.values)
-	ch.checks.checkRefused(i, c.followUp)
-	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
-		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(id.LongestV2)+" characters of an identifier at most, not "+
-			o.Identifier, "shorten it before the apply: work item numbers begin with it")
-	}
-	if ch.sharesRequest(i, c.values) {
-		c.values, c.custom = append(c.values, c.custom...), nil
-	}
-	step.Write.Values = c.values
+	d, followUp := ch.splitValues(i)
+	custom := ch.splitCustomFields(i, &d)
+	step.Write.Values = valuesOf(d.send)
+	ch.checkRefused(i, step.Write.Values)
+	ch.checkRefused(i, followUp)
 	if predefined {
 		ch.adoptDefault(step)
 	} else {
-		step.Write.Values = ch.addInitial(o, c.values)
+		step.Write.Values = ch.addInitial(o, step.Write.Values)
 	}
 	ch.steps.of[i] = step
-	if len(c.followUp) > 0 && f.info.update != nil {
-		ch.addFollowUpUpdate(i, c.followUp, c.alwaysSent)
+	if len(followUp) > 0 && f.info.update != nil {
+		ch.addFollowUpUpdate(i, followUp, d.alwaysSent)
 	}
-	ch.addLinks(i, &c.late, c.alwaysSent)
-	ch.setCustomFields(i, c.custom, changesTo(c.custom))
+	ch.addLinks(i, &d)
+	ch.setCustomFields(i, custom)
 	ch.planArchive(i)
-	ch.addBlocked(i, &c.impossible)
+	ch.addBlocked(i, d.blocked)
 }
 
-// creation holds the values of a new object, grouped by the request that sends them.
-type creation struct {
-	values     []*resource.Value // with the create
-	followUp   []*resource.Value // by an update right after it
-	custom     []*resource.Value // custom fields, in a request of their own
-	alwaysSent []*resource.Value // with the create, and with each update
-	late       lateTexts         // texts that link to objects that are created later
-	impossible fieldDiff
-}
-
-// splitValues decides which request sends each value of a new object.
-func (ch *changes) splitValues(i objectID) *creation {
+// splitValues decides which request sends each value of a new object: the create, or an update right after it.
+func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	c := &creation{values: make([]*resource.Value, 0, len(o.Values))}
-	ch.blockers.addUnavailableRefs(i, &c.impossible)
+	ch.blockers.addUnavailableRefs(i, &d)
 	fillsFirst := ch.addsMembersFirst(i)
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case ch.isImpossibleAtCreation(i, v, c), f.info.viaMembership(v.Field):
+		case ch.isImpossibleAtCreation(i, v, &d), f.info.viaMembership(v.Field):
 		case v.Field.Type == resource.SecretFile: // the service generates the secret
 		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see awaitGates
-			c.values = append(c.values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position})
-			c.followUp = append(c.followUp, v)
-		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
-			c.followUp = append(c.followUp, v)
-		case v.Field.SetAfterCreate && !ch.objects.isPredefined(i), v.Field.OnAfterCreate && v.Text == "true":
-			c.followUp = append(c.followUp, v)
+			d.send = append(d.send, sending(&resource.Value{Field: v.Field, Text: "true", Position: v.Position}))
+			followUp = append(followUp, v)
+		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date, v.Field.SetAfterCreate && !ch.objects.isPredefined(i),
+			v.Field.OnAfterCreate && v.Text == "true":
+			followUp = append(followUp, v)
 		case resource.IsCustom(v):
 			if !v.Null {
-				c.custom = append(c.custom, v)
+				d.send = append(d.send, sending(v))
 			}
 		default:
-			ch.addAtCreation(i, v, c)
+			ch.addAtCreation(i, v, &d)
 		}
 	}
-	return c
+	return d, followUp
 }
 
-// isImpossibleAtCreation reports whether a value of a new object cannot be sent. It adds the value to c.impossible, unless it is null.
-func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *creation) bool {
+// isImpossibleAtCreation reports whether a value of a new object cannot be sent. It adds the value to d.blocked, unless it is null.
+func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, d *differences) bool {
 	f := &ch.objects.states[i]
 	what, unavailable := ch.blockers.unsupportedRef(i, v), ch.blockers.whyUnavailable(i, v)
 	switch {
 	case what != "":
-		c.impossible.block(change(v, FromManifest), lacks(what), diag.Position{})
+		d.block(v, lacks(what), diag.Position{})
 	case f.info.viaMembership(v.Field):
 		return false
 	case unavailable.exists():
-		c.impossible.block(change(v, FromManifest), unavailable, v.Position)
+		d.block(v, unavailable, v.Position)
 	case v.Field.Past: // left out if the name is unknown; a warning was added when the name was looked up
 		_, resolved := v.Desired(ch.refs.idResolver(i))
 		return !resolved
@@ -377,10 +336,10 @@ func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *crea
 		return false
 	case !f.info.api.Sendable(v.Field):
 		if !v.Null && !v.Field.ArchiveFlag {
-			c.impossible.block(change(v, FromManifest), cannot(CannotSet), diag.Position{})
+			d.block(v, cannot(CannotSet), diag.Position{})
 		}
 	case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
-		c.impossible.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
+		d.block(v, ch.whyUnappliable(i, v), v.Position)
 	default:
 		return false
 	}
@@ -388,87 +347,14 @@ func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *crea
 }
 
 // addAtCreation adds a value to the body of the create.
-func (ch *changes) addAtCreation(i objectID, v *resource.Value, c *creation) {
-	only := ch.withoutOutsiders(i, v, &c.impossible)
+func (ch *changes) addAtCreation(i objectID, v *resource.Value, d *differences) {
+	only := ch.withoutOutsiders(i, v, d)
 	if only != v && only.Null {
 		return
 	}
-	only = ch.textAtCreation(i, only, &c.late)
-	c.values = append(c.values, only)
-	if only.Field.AlwaysSend {
-		c.alwaysSent = append(c.alwaysSent, only)
-	}
-}
-
-// siblings identifies the objects of a kind in one parent.
-type siblings struct {
-	kind   string
-	parent resource.Address
-}
-
-// formerSiblings returns the records of siblings of an object that the manifest no longer has. It leaves out siblings that are known to
-// be gone from the service, that the run deletes, or that another owner has.
-func (ch *changes) formerSiblings(i objectID) []*Record {
-	if ch.formerRecords == nil {
-		ch.formerRecords = map[siblings][]*Record{}
-		for _, a := range slices.Sorted(maps.Keys(ch.in.Prior)) {
-			r := ch.in.Prior[a]
-			if _, wanted := ch.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !ch.in.isTargeted(a) || ch.in.otherSource(&r) != "" {
-				continue
-			}
-			if _, owned := ch.objects.owners[serviceID{a.Kind(), r.ID}]; !owned {
-				at := siblings{a.Kind(), a.Parent()}
-				ch.formerRecords[at] = append(ch.formerRecords[at], &r)
-			}
-		}
-	}
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	return slices.DeleteFunc(slices.Clone(ch.formerRecords[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
-		if ch.snapshot.isListed(f.info, f.parent) {
-			if l, _ := ch.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
-				return true
-			}
-		}
-		l := ch.orphans.byAddress[r.Address]
-		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished || l.decision == otherOwner)
-	})
-}
-
-// checkFormer reports an object that would be created a second time, because its key was changed, or its name in the workspace that the
-// manifest came from.
-func (ch *changes) checkFormer(i objectID) {
-	o := ch.in.Desired[i]
-	others := ch.formerSiblings(i)
-	if len(others) == 0 {
-		return
-	}
-	known := func(r *Record) string { return Orphan{Address: r.Address, Identifier: r.Identifier}.String() }
-	field, value := distinctiveField(o)
-	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
-		r := others[at]
-		hint := "if only the key changed, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
-			" forgets the former object"
-		if ch.in.isOrphan(r.Address, r) && !ch.in.Prune {
-			hint += ", or --prune deletes it"
-		}
-		ch.diags.report(o, "another-key", string(o.Address)+" would be created twice: the state has "+known(r)+" with the same "+field+
-			", and the manifest lacks that key", hint)
-		return
-	}
-	var old []string
-	for _, r := range others {
-		if r.Origin == nil &&
-			(len(r.Sources) == 0 || slices.ContainsFunc(r.Sources, func(file string) bool { return slices.Contains(o.Files, file) })) {
-			old = append(old, known(r))
-		}
-	}
-	if o.Origin == nil || len(old) == 0 {
-		return
-	}
-	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+
-		") is new or was renamed; the state has "+
-		diag.First(old, fewNames)+", which the manifest lacks",
-		"if it was renamed, add `previously: KEY`; planform state rm ADDRESS forgets a deleted object")
+	only = ch.textAtCreation(i, only, d)
+	d.send = append(d.send, sending(only))
+	d.alwaysSend(only)
 }
 
 // lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.
@@ -492,9 +378,22 @@ func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.
 	step.Operation, step.changes, step.Write.Values = ch.objects.states[i].info.update, changesTo(values), slices.Concat(values, alwaysSent)
 }
 
-// sharesRequest reports whether values of custom fields go into the request that sends other values.
-func (ch *changes) sharesRequest(i objectID, others []*resource.Value) bool {
-	return ch.acceptsCustomFields(i) && resource.InV2(others)
+// splitCustomFields moves the values of custom fields out of the difference and returns them, unless they go into the request that sends
+// the other values, as in API v2.
+func (ch *changes) splitCustomFields(i objectID, d *differences) (custom []difference) {
+	if ch.acceptsCustomFields(i) && resource.InV2(valuesOf(d.send, d.alwaysSent...)) {
+		return nil
+	}
+	all := d.send
+	d.send = nil
+	for _, one := range all {
+		if resource.IsCustom(one.value) {
+			custom = append(custom, one)
+		} else {
+			d.send = append(d.send, one)
+		}
+	}
+	return custom
 }
 
 // acceptsCustomFields reports whether requests that write an object can have custom fields, as in API v2.
@@ -504,17 +403,17 @@ func (ch *changes) acceptsCustomFields(i objectID) bool {
 }
 
 // setCustomFields plans separate requests for values of custom fields: one for each value, or one for all in API v2.
-func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change) {
+func (ch *changes) setCustomFields(i objectID, custom []difference) {
 	size := 1
 	if ch.acceptsCustomFields(i) {
-		size = max(1, len(values))
+		size = max(1, len(custom))
 	}
-	for k := 0; k < len(values); k += size {
+	for some := range slices.Chunk(custom, size) {
 		step := ch.steps.add(i, Update)
-		step.Write.Values, step.changes = values[k:k+size], made[k:k+size]
+		step.Write.Values, step.changes = valuesOf(some), changesOf(some)
 		step.Operation = ch.objects.states[i].info.update
 		if !ch.acceptsCustomFields(i) {
-			step.Operation = resource.CustomFieldOp(values[k])
+			step.Operation = resource.CustomFieldOp(some[0].value)
 		}
 	}
 }
@@ -528,34 +427,6 @@ func (ch *changes) adoptDefault(step *Step) {
 	if len(step.Values()) > 0 {
 		step.Operation, _ = k.Op(resource.Update, ch.objects.kinds[k].api)
 		step.changes = changesTo(step.Values())
-	}
-}
-
-func (ch *changes) checkComplete(i objectID) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	needed := o.Missing()
-	if len(needed) == 0 {
-		return
-	}
-	hint := ""
-	if ch.snapshot.isListed(f.info, f.parent) {
-		l, _ := ch.snapshot.list(f.info, f.parent)
-		hint = similarNames(o.Name(), o.Kind, l)
-	}
-	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+
-		strings.Join(needed, " and its "),
-		cmp.Or(hint, "write these fields, or the id of an existing "+o.Kind.Noun()))
-}
-
-// checkSingle reports a new object if its parent can have only one of its kind and already has one.
-func (ch *changes) checkSingle(i objectID) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if !o.Kind.Single || ch.objects.states[f.parent].presence != exists {
-		return
-	}
-	if l, _ := ch.snapshot.list(f.info, f.parent); len(l.rows) > 0 {
-		ch.diags.report(o, "one-only", string(o.Parent.Address)+" has the "+label(o.Kind, l.rows[0])+" already, and can have no other",
-			"to manage that one, write its name, or id: "+l.rows[0].ID())
 	}
 }
 
@@ -585,7 +456,7 @@ func (ch *changes) planSecret(i objectID) {
 	step := ch.steps.add(i, Update)
 	step.Operation, _ = step.Kind.Op(resource.NewSecret, ch.in.API)
 	step.Write.Values = []*resource.Value{v}
-	step.changes = []Change{{
+	step.changes = []*Change{{
 		Path: v.Field.Name, Before: new("the present secret, which stops working"), After: new("a new one, in " + v.Text), Origin: FromManifest, Possible: true,
 	}}
 	ch.newSecrets[i] = true

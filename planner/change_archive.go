@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // neededByChildren reports whether the manifest has children of an object that cannot be made while the field is off.
@@ -54,8 +55,8 @@ func (ch *changes) recordLeftAlone(o *resource.Object) {
 // keepDifferences records the differences of an object that is archived as the manifest wants. They are kept.
 func (ch *changes) keepDifferences(i objectID) {
 	d := ch.compare(i)
-	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
-	if ch.recordDrift(i, &left); len(left.kept) == 0 {
+	left := differences{kept: slices.Concat(d.send, d.kept, d.blocked)}
+	if ch.recordDrift(i, &left, nil); len(left.kept) == 0 {
 		ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 	}
 }
@@ -81,8 +82,10 @@ func (ch *changes) planArchive(i objectID) {
 	if op == nil {
 		return
 	}
-	if reason := ch.checks.whyUnarchivable(i); op.Verb == resource.Archive && reason != "" {
-		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []Cause{refused(reason)}})
+	if reason := ch.whyUnarchivable(i); op.Verb == resource.Archive && reason != "" {
+		var d differences
+		d.block(v, refused(reason), diag.Position{})
+		ch.addBlocked(i, d.blocked)
 		return
 	}
 	step := ch.steps.add(i, Update)

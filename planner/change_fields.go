@@ -13,7 +13,7 @@ import (
 
 // compare compares the values of the manifest for an object that exists with the values that the service shows. If the service
 // shows none, it compares them with the state.
-func (ch *changes) compare(i objectID) (d fieldDiff) {
+func (ch *changes) compare(i objectID) (d differences) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	for k := range o.Values {
 		if v := &o.Values[k]; !ch.isNotSendable(i, v, &d) {
@@ -33,9 +33,9 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 
 // isNotSendable reports whether an update of the object does not send a value. It adds a change that is not possible to d, if the value is
 // one.
-func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *fieldDiff) bool {
+func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *differences) bool {
 	if what := ch.blockers.unsupportedRef(i, v); what != "" {
-		d.block(change(v, FromManifest), lacks(what), diag.Position{})
+		d.block(v, lacks(what), diag.Position{})
 		return true
 	}
 	via := ch.objects.states[i].info.viaMembership(v.Field)
@@ -43,13 +43,13 @@ func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *fieldDiff) bo
 		return false
 	}
 	if v.Field.OnlyV2() && !via && !v.Null {
-		d.block(change(v, FromManifest), cannot(CannotChange), diag.Position{})
+		d.block(v, cannot(CannotChange), diag.Position{})
 	}
 	return true
 }
 
 // compareField compares a field and adds its difference to d: as a change, as kept drift, as ignored, or as not possible.
-func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDiff) {
+func (ch *changes) compareField(i objectID, written *resource.Value, d *differences) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
 	v, created := ch.withPossibleLinks(written)
@@ -68,7 +68,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 		return
 	}
 	if others := ch.whySiblingsKeepFlag(i, v); !differs && others.exists() {
-		d.block(change(v, FromManifest), others, v.Position)
+		d.block(v, others, v.Position)
 		return
 	}
 	if !differs {
@@ -83,7 +83,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 		}
 	}
 	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
-		d.kept = append(d.kept, c)
+		d.kept = append(d.kept, difference{value: v, change: &c})
 		d.alwaysSend(shownValue(v, f.row))
 		return
 	}
@@ -99,13 +99,14 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDif
 	// The answer of this update must show the text as the service stored it. If the service normalizes the text, the update would
 	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
-	switch c.Possible = !cause.exists(); {
+	c.Possible = !cause.exists()
+	switch found := (difference{value: v, change: &c, cause: cause, links: created}); {
 	case !c.Possible:
-		d.block(c, cause, diag.Position{})
+		d.blocked = append(d.blocked, found)
 	case len(created) > 0:
-		d.late.add(v, c, created)
+		d.late = append(d.late, found)
 	default:
-		d.send, d.changes = append(d.send, v), append(d.changes, c)
+		d.send = append(d.send, found)
 	}
 }
 
@@ -245,59 +246,52 @@ func (ch *changes) whySiblingsKeepFlag(i objectID, v *resource.Value) Cause {
 		": false` there")
 }
 
-func (ch *changes) recordDrift(i objectID, d *fieldDiff) {
+// recordDrift adds the changes that people made to the drift of the plan.
+func (ch *changes) recordDrift(i objectID, d *differences, custom []difference) {
 	o := ch.in.Desired[i]
-	for _, list := range []struct {
-		changes []Change
-		kept    bool
-	}{{d.changes, false}, {d.late.changes, false}, {d.unappliable, false}, {d.kept, true}} {
-		for k := range list.changes {
-			if c := &list.changes[k]; c.Origin == FromDrift || list.kept {
-				ch.plan.Drift = append(ch.plan.Drift, Drift{o, c, list.kept})
-			}
+	for _, c := range changesOf(slices.Concat(d.send, d.late, d.blocked, custom)) {
+		if c.Origin == FromDrift {
+			ch.plan.Drift = append(ch.plan.Drift, Drift{o, c, false})
 		}
+	}
+	for _, c := range changesOf(d.kept) {
+		ch.plan.Drift = append(ch.plan.Drift, Drift{o, c, true})
 	}
 	ch.plan.Summary.Kept += len(d.kept)
 	ch.plan.Summary.Ignored += d.ignored
 }
 
-func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
-	if len(d.unappliable) == 0 {
-		return
-	}
-	t := ch.objects.states[i].info
-	of := map[Cause]*fieldDiff{} // by cause without its text, see lacking
-	var order []Cause
-	for k, c := range d.unappliable {
-		why := ch.causeWithoutText(i, d, k)
-		if of[why] == nil {
-			of[why] = &fieldDiff{}
+// addBlocked adds a step for the changes that are not possible: one for what the edition or the API lacks, and one for all other causes.
+func (ch *changes) addBlocked(i objectID, blocked []difference) {
+	groups, order := map[Cause][]difference{}, []Cause{}
+	for _, d := range blocked {
+		why := ch.causeWithoutText(i, d)
+		if groups[why] == nil {
 			order = append(order, why)
 		}
-		of[why].block(c, d.causes[k], diag.Position{})
+		groups[why] = append(groups[why], d)
 	}
+	at := slices.IndexFunc(blocked, func(d difference) bool { return !d.at.IsZero() })
 	for _, why := range order {
-		blocked := of[why]
-		why.Text = blocked.causesText(t)
+		list := groups[why]
+		why.Text = causesText(ch.objects.states[i].info, list)
 		step := ch.steps.addBlocked(i, why)
-		if !why.lacksFeature() && !d.position.IsZero() {
-			step.Position = d.position
+		if step.changes = changesOf(list); !why.lacksFeature() && at >= 0 {
+			step.Position = blocked[at].at
 		}
-		step.changes = blocked.unappliable
 	}
 }
 
 // causeWithoutText returns the cause of a change that cannot be made, without its text: Lacks, NotOffered, or Refused for all other causes.
-func (ch *changes) causeWithoutText(i objectID, d *fieldDiff, k int) Cause {
-	o, t, cause := ch.in.Desired[i], ch.objects.states[i].info, d.causes[k]
-	if cause.Code == Lacks {
-		return Cause{Code: Lacks, Objects: cause.Objects}
+func (ch *changes) causeWithoutText(i objectID, d difference) Cause {
+	if d.cause.Code == Lacks {
+		return Cause{Code: Lacks, Objects: d.cause.Objects}
 	}
-	v, given := o.Value(d.unappliable[k].Path)
-	if given && (cause.Code == CannotSet || cause.Code == CannotChange) && onlyByWider(t.api, func(wider resource.API) bool {
+	o, v := ch.in.Desired[i], d.value
+	if v != nil && (d.cause.Code == CannotSet || d.cause.Code == CannotChange) && onlyByWider(ch.objects.states[i].info.api, func(wider resource.API) bool {
 		_, updates := o.Kind.Op(resource.Update, wider)
 		_, joins := resource.MembershipOf(o.Kind.Name, v.Field.Name)
-		return (cause.Code == CannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
+		return (d.cause.Code == CannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
 	}) {
 		return Cause{Code: NotOffered}
 	}
@@ -306,7 +300,7 @@ func (ch *changes) causeWithoutText(i objectID, d *fieldDiff, k int) Cause {
 
 // withoutOutsiders returns a value without the people who are no members of the project, or have too low a role. It adds them to d as
 // changes that are not possible.
-func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff) *resource.Value {
+func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *differences) *resource.Value {
 	out := ch.outsiders.byValue[v]
 	if len(out) == 0 {
 		return v
@@ -324,7 +318,7 @@ func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff)
 			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
 				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 		}
-		d.block(change(v, FromManifest), refused(why), diag.Position{})
+		d.block(v, refused(why), diag.Position{})
 	}
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {

@@ -191,91 +191,103 @@ func (cm *comparer) displayValues(v *resource.Value, have, want string, after *s
 	return &before, after
 }
 
-// fieldDiff holds the differences between an object that exists and the manifest.
-type fieldDiff struct {
-	send        []*resource.Value
-	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
-	changes     []Change          // the changes that send makes
-	alone       bool              // the update shares no request
-	late        lateTexts         // sent after the objects that they name are created
-	unappliable []Change          // changes that cannot be made
-	kept        []Change          // drift that is left as it is
-	ignored     int               // number of fields that differ and that the manifest ignores
-	causes      []Cause           // the cause of each of unappliable
-	position    diag.Position     // position of the first of unappliable, if that is a reference
+// difference is a field of an object that differs from the manifest.
+type difference struct {
+	value  *resource.Value // what a request sends; nil = planform's mark, or a change that no request makes
+	change *Change
+	cause  Cause         // of a change that is not possible
+	at     diag.Position // of a change that is not possible because of a reference: its place
+	links  []objectID    // the objects that the text links to and that the run creates
 }
 
-// lateTexts holds texts that name objects which this run creates.
-type lateTexts struct {
-	values  []*resource.Value
-	changes []Change
-	targets []objectID // the objects that are created
+// differences holds the fields of an object that differ from the manifest.
+type differences struct {
+	send       []difference
+	late       []difference      // texts that are sent after the objects that they link to are created
+	blocked    []difference      // changes that are not possible
+	kept       []difference      // drift that is left as it is
+	ignored    int               // number of fields that differ and that the manifest ignores
+	alwaysSent []*resource.Value // unchanged, but the service wants them in every update
+	alone      bool              // the update shares no request
 }
 
-func (lt *lateTexts) add(v *resource.Value, c Change, targets []objectID) {
-	lt.values, lt.changes, lt.targets = append(lt.values, v), append(lt.changes, c), append(lt.targets, targets...)
+// sending returns the difference that a request removes by sending a value.
+func sending(v *resource.Value) difference {
+	c := change(v, FromManifest)
+	c.Possible = true
+	return difference{value: v, change: &c}
+}
+
+// valuesOf returns the values that a request sends.
+func valuesOf(list []difference, more ...*resource.Value) (values []*resource.Value) {
+	for _, d := range list {
+		if d.value != nil {
+			values = append(values, d.value)
+		}
+	}
+	return append(values, more...)
+}
+
+func changesOf(list []difference) (changes []*Change) {
+	for _, d := range list {
+		changes = append(changes, d.change)
+	}
+	return changes
 }
 
 // alwaysSend adds a value that does not change, if the service wants its field in every update.
-func (fd *fieldDiff) alwaysSend(v *resource.Value) {
+func (ds *differences) alwaysSend(v *resource.Value) {
 	if v != nil && v.Field.AlwaysSend {
-		fd.alwaysSent = append(fd.alwaysSent, v)
+		ds.alwaysSent = append(ds.alwaysSent, v)
 	}
 }
 
-// splitCustomFields moves the values and changes of custom fields out of the difference, and returns them.
-func (fd *fieldDiff) splitCustomFields() (custom fieldDiff) {
-	all := *fd
-	fd.send, fd.changes = nil, nil
-	for i, v := range all.send {
-		to := fd
-		if resource.IsCustom(v) {
-			to = &custom
-		}
-		to.send, to.changes = append(to.send, v), append(to.changes, all.changes[i])
-	}
-	return custom
+// block adds a value that cannot be sent.
+func (ds *differences) block(v *resource.Value, cause Cause, at diag.Position) {
+	c := change(v, FromManifest)
+	ds.blocked = append(ds.blocked, difference{value: v, change: &c, cause: cause, at: v.Position})
 }
 
-// block adds a change that cannot be made, with its cause. The position is set only for a reference.
-func (fd *fieldDiff) block(c Change, cause Cause, at diag.Position) {
-	if fd.position.IsZero() {
-		fd.position = at
-	}
-	fd.unappliable, fd.causes = append(fd.unappliable, c), append(fd.causes, cause)
+// blockChange adds a change that cannot be made.
+func (ds *differences) blockChange(c *Change, cause Cause) {
+	c.Possible = false
+	ds.blocked = append(ds.blocked, difference{change: c, cause: cause})
 }
 
-// causesText returns the causes of the changes that cannot be made as one sentence.
-func (fd *fieldDiff) causesText(t *kindInfo) string {
+// causesText returns the causes of changes that cannot be made as one sentence.
+func causesText(t *kindInfo, blocked []difference) string {
 	var parts, invited []string
-	sorted := slices.SortedFunc(slices.Values(fd.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
-	for _, cause := range slices.Compact(sorted) {
-		which := ""
+	causes := make([]Cause, len(blocked))
+	for i, d := range blocked {
+		causes[i] = d.cause
+	}
+	slices.SortFunc(causes, func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
+	for _, cause := range slices.Compact(causes) {
 		switch cause.Code {
-		case CannotChange, CannotClear:
-			which = " after creation"
-		case CannotSet:
+		case CannotChange, CannotClear, CannotSet:
+			var fields []string
+			for _, d := range blocked {
+				if d.cause == cause {
+					fields = append(fields, d.change.Path)
+				}
+			}
+			text := t.api.Noun() + " cannot " + cause.Text + " " + strings.Join(fields, ", ") + " of " + diag.A(t.kind.Noun())
+			if cause.Code != CannotSet {
+				text += " after creation"
+			}
+			parts = append(parts, text)
 		case NotAccepted:
 			invited = append(invited, cause.Objects)
-			continue
 		default:
 			parts = append(parts, cause.Text)
-			continue
 		}
-		var fields []string
-		for i, c := range fd.unappliable {
-			if fd.causes[i] == cause {
-				fields = append(fields, c.Path)
-			}
-		}
-		parts = append(parts, t.api.Noun()+" cannot "+cause.Text+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
-	if n := len(invited); n > 2 {
+	switch n := len(invited); n {
+	case 0:
+	case 1:
+		parts = append(parts, notAccepted(invited[0], false).Text)
+	default:
 		parts = append(parts, diag.Count(n, "person")+" have not accepted their invitations yet: "+diag.First(invited, fewNames)+"; "+onceAccepted)
-	} else {
-		for _, email := range invited {
-			parts = append(parts, notAccepted(email, false).Text)
-		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -9,7 +9,7 @@
 // that do not depend on each other become requests together, see loader.each. A failed request ends the planning, so that
 // an object that could not be read never counts as absent.
 //
-// Begin reading in build.go. It runs these stages from top to bottom; the stages up to claims load. Each stage has a type
+// Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to divergences load. Each stage has a type
 // and a few files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
 // The files of three areas have a common prefix: identity_ (rows of objects), prune_ (deletions) and members_ (memberships).
 //
@@ -29,7 +29,8 @@
 //	divergences   changes of people, for a pull into the manifests          divergence.go
 //	claims        holders of names and marks that must be unique            identity_claims.go
 //	blockers      objects and values that cannot be made                    blocked.go
-//	changes       creates and updates                                       change.go, change_fields.go, change_archive.go, links.go
+//	changes       creates and updates                                       change.go, change_fields.go, change_checks.go, change_archive.go,
+//	                                                                      links.go
 //	memberSteps   additions and removals of members                         members_steps.go
 //	pruning       deletions                                                 prune_steps.go
 //	ordering      dependencies between steps                                order.go

@@ -40,8 +40,8 @@ func (ch *changes) withPossibleLinks(v *resource.Value) (with *resource.Value, c
 }
 
 // textAtCreation returns a text as a create sends it: without links to objects that do not exist yet. A later step sends the text with all
-// links, which is added to late.
-func (ch *changes) textAtCreation(i objectID, v *resource.Value, late *lateTexts) *resource.Value {
+// links, which is added to d.late.
+func (ch *changes) textAtCreation(i objectID, v *resource.Value, d *differences) *resource.Value {
 	with, created := ch.withPossibleLinks(v)
 	t := ch.objects.states[i].info
 	switch {
@@ -53,23 +53,27 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, late *lateTexts
 		ch.unlinked[t]++
 		return v.Linked(nil)
 	}
-	c := change(v, FromManifest)
-	c.Possible, c.References = true, len(created)
-	late.add(with, c, created)
+	late := difference{value: with, change: sending(v).change, links: created}
+	late.change.References = len(created)
+	d.late = append(d.late, late)
 	return with.Linked(slices.DeleteFunc(slices.Clone(with.Links), func(r resource.Reference) bool { return r.ID == "" }))
 }
 
 // addLinks plans the step that sends texts after the objects that they name are created. It comes after all creates, because otherwise it
 // would pull creates out of their order.
-func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.Value) {
-	if len(late.values) == 0 {
+func (ch *changes) addLinks(i objectID, d *differences) {
+	if len(d.late) == 0 {
 		return
 	}
 	step := ch.steps.add(i, Update)
 	step.Operation, step.phase = ch.objects.states[i].info.update, completing
-	step.changes, step.Write.Values = late.changes, slices.Concat(late.values, alwaysSent)
+	step.changes, step.Write.Values = changesOf(d.late), valuesOf(d.late, d.alwaysSent...)
 	if create := ch.steps.of[i]; create != nil && create.Action == Create {
-		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, late.targets})
+		var targets []objectID
+		for _, text := range d.late {
+			targets = append(targets, text.links...)
+		}
+		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, targets})
 	}
 }
 

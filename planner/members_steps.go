@@ -235,7 +235,7 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
 			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
 	}
-	step.changes = []Change{change}
+	step.changes = []*Change{&change}
 	ms.finish(s, step, e.attribute)
 }
 

@@ -151,7 +151,7 @@ type Step struct {
 	Deletion *Deletion // Delete
 	Cause    Cause     // the cause of a step that is NotPossible
 
-	changes []Change // of an Update, an Adopt or a NotPossible; Changes derives the changes of other steps
+	changes []*Change // of an Update, an Adopt or a NotPossible; Changes derives the changes of other steps
 	draft
 }
 
@@ -298,7 +298,7 @@ func (s *Step) ArchivesFirst() bool {
 
 // Changed reports whether an adopt also changes something that people see.
 func (s *Step) Changed() bool {
-	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
+	return slices.ContainsFunc(s.changes, func(c *Change) bool { return c.Possible })
 }
 
 // Sends returns the value that the step sends for the field of v. It equals v except for references that are left out; nil = the step
@@ -311,19 +311,22 @@ func (s *Step) Sends(v *resource.Value) *resource.Value {
 }
 
 // Changes lists the fields that the step changes.
-func (s *Step) Changes() []Change {
-	if s.Members != nil && s.changes == nil {
+func (s *Step) Changes() (changes []Change) {
+	list := s.changes
+	switch {
+	case s.Members != nil && list == nil:
 		after := s.Members.names(s.Kind.Membership)
 		return []Change{{Path: s.Kind.Membership.Path(), After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
+	case s.Members == nil && s.Action == Create:
+		list = changesTo(s.Values())
+		if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
+			changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
+		}
 	}
-	if s.Action != Create || s.Members != nil {
-		return s.changes
+	for _, c := range list {
+		changes = append(changes, *c)
 	}
-	var changes []Change
-	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
-		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
-	}
-	return append(changes, changesTo(s.Values())...)
+	return changes
 }
 
 // Title returns the display name of the step's object: from the manifest, else from the service, else "".
@@ -621,15 +624,13 @@ func showReference(r *resource.Reference) string {
 }
 
 // changesTo returns the changes of fields to the values that a step sends.
-func changesTo(values []*resource.Value) []Change {
-	changes := make([]Change, 0, len(values))
+func changesTo(values []*resource.Value) (changes []*Change) {
 	for _, v := range values {
-		if v.Implied { // the manifest does not have the value
-			continue
+		if !v.Implied { // an implied value is not in the manifest
+			c := change(v, FromManifest)
+			c.Possible = true
+			changes = append(changes, &c)
 		}
-		c := change(v, FromManifest)
-		c.Possible = true
-		changes = append(changes, c)
 	}
 	return changes
 }

@@ -138,8 +138,12 @@ func (b *builder) members(a planner.Action, kind string, container resource.Addr
 
 // setChanges writes the field that only the planner sets, and only from a whole workspace.
 func setChanges(s *planner.Step, changes []planner.Change) {
+	list := make([]*planner.Change, len(changes))
+	for i := range changes {
+		list[i] = &changes[i]
+	}
 	f := reflect.ValueOf(s).Elem().FieldByName("changes")
-	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(changes))
+	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(list))
 }
 
 func changed(path, before, after string) planner.Change {

@@ -138,19 +138,12 @@ func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 }
 
 // membershipsLostWith returns the memberships whose members would lose something if their container, of this kind, were deleted. It leaves
-// out memberships of people, relations, and types that a project took from the workspace.
+// out memberships of people, and types that a project took from the workspace.
 func (ki *kindInfo) membershipsLostWith() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
-		return m.Container != ki.kind.Name || m.Member == m.Container || member.Section == "" ||
+		return m.Container != ki.kind.Name || m.Member == m.Container && m.Inverse == "" || member.Section == "" ||
 			member.Governance.AtWorkspace && !ki.kind.Governance.AtWorkspace
-	})
-}
-
-// relations returns the memberships between objects of the kind, such as "blocked by".
-func (ki *kindInfo) relations() []*resource.Kind {
-	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
-		return k.Membership.Container != ki.kind.Name || k.Membership.Inverse == ""
 	})
 }
 

@@ -11,44 +11,44 @@ import (
 )
 
 // presence finds out whether the service still has an orphan. It looks in the orphan's list, then reads the orphan by ID, then looks in the
-// archive and for the mark. The cause is the reason why an orphan is blocked.
-func (rp *orphans) presence(l *orphan) (decision, Cause) {
-	t, withoutKind := l.info, refused("this edition of the service has no "+plural(l.info.kind))
+// archive and for the mark. It returns a cause if the service cannot tell.
+func (rp *orphans) presence(l *orphan) []Cause {
+	t, withoutKind := l.info, []Cause{refused("this edition of the service has no " + plural(l.info.kind))}
 	list, listed := t.listRead(l.params)
-	_, have := rp.in.Observed[list]
-	// If objects can have children of their own kind, the list is needed to find this orphan's children.
-	if listed && (have || t.get == nil || rp.listSizes[list.Path] > 2 || parentField(t.kind) != nil) {
+	if listed {
 		if rp.service.ask(list).Unsupported {
-			return blocked, withoutKind
+			return withoutKind
 		}
-		if row := rp.rowsOf(list)[l.record.ID]; row != nil {
-			l.row = row
-			return toDelete, Cause{}
-		} // a list that changes while its pages are read may miss an object
+		l.row = rp.rowsOf(list)[l.record.ID] // a list that changes while its pages are read may miss an object
 	} else if t.get == nil {
-		return blocked, refused("planform cannot check that it still exists")
+		return []Cause{refused("planform cannot check that it still exists")}
 	}
-	if t.get != nil {
+	if l.row == nil && t.get != nil {
 		switch a := rp.service.askAt(t.get, l.params); {
 		case a.Unsupported:
-			return blocked, withoutKind
-		case a.NotFound || len(a.Rows) == 0 || a.Rows[0].ID() != l.record.ID:
-		case t.archived != nil && a.Rows[0]["archived_at"] != nil:
-			return leftArchived, Cause{}
-		default:
-			l.row = a.Rows[0]
-			return toDelete, Cause{}
+			return withoutKind
+		case !a.NotFound && len(a.Rows) > 0 && a.Rows[0].ID() == l.record.ID:
+			if l.row = a.Rows[0]; t.archived != nil && l.row["archived_at"] != nil {
+				l.decision = leftArchived
+				return nil
+			}
 		}
 	}
-	return rp.absence(l)
+	if l.row == nil {
+		return rp.absence(l)
+	}
+	l.decision = toDelete
+	return nil
 }
 
 // absence decides about an orphan that neither its list nor a read shows. It is gone, or the orphan or its project is archived.
-func (rp *orphans) absence(l *orphan) (decision, Cause) {
+func (rp *orphans) absence(l *orphan) []Cause {
+	l.decision = vanished
 	archive := l.info.archived
 	if archive != nil && slices.ContainsFunc(rp.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
 		rp.isUnlisted(l) {
-		return leftArchived, Cause{}
+		l.decision = leftArchived
+		return nil
 	}
 	top := l.record.Address.Parent()
 	for up := top; up != ""; up = up.Parent() {
@@ -57,10 +57,11 @@ func (rp *orphans) absence(l *orphan) (decision, Cause) {
 	if top != "" && rp.objects.kind(top.Kind()).get != nil {
 		a := rp.service.askAt(rp.objects.kind(top.Kind()).get, l.params)
 		if len(a.Rows) > 0 && a.Rows[0].Text("archived_at") != "" {
-			return blocked, refused(string(top) + " is archived, so its contents cannot be checked")
+			l.decision = undecided
+			return []Cause{refused(string(top) + " is archived, so its contents cannot be checked")}
 		}
 	}
-	return vanished, Cause{}
+	return nil
 }
 
 // isUnlisted reports whether a look-up by mark shows that an orphan is archived or a draft. It is also true if the look-up was not made or is
@@ -111,7 +112,7 @@ func (rp *orphans) foreignContent(l *orphan, child *resource.Kind, row resource.
 		return refused("the " + what + " belongs to " + owner.String()), false
 	case in != nil && in.parent == l:
 		if in.row = row; in.decision == undecided {
-			rp.blockFor(in, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents)
+			rp.blockFor(in, rp.changedByOthers, rp.foreignContents, rp.unlistedContents)
 		}
 		l.unread = l.unread || in.unread
 		return in.keptWithCause(string(in.record.Address) + " in it stays"), false
@@ -135,8 +136,7 @@ func (rp *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	return of != "" && of != child.ParentType
 }
 
-// foreignBelow returns a cause for each descendant of an orphan's own kind that must stay, because the service deletes descendants with the
-// orphan.
+// foreignBelow returns a cause for each descendant of an orphan's own kind that stays, because the service deletes descendants with the orphan.
 func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	field := parentField(l.info.kind)
 	list, listed := l.info.listRead(l.params)
@@ -154,8 +154,9 @@ func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 		seen[id.id] = true
 		below = append(below, rp.usedBy[id.id]...)
 		_, other := rp.in.otherOwner(row, true)
-		switch why := label(l.info.kind, row) + " below it stays"; {
-		case !other && rp.createdByUs[id] != nil:
+		switch why, ours := label(l.info.kind, row)+" below it stays", rp.createdByUs[id]; {
+		case ours != nil && !other:
+			causes = append(causes, ours.keptWithCause(why))
 		case other, rp.isTracked(id):
 			causes = append(causes, refused(why))
 		default:

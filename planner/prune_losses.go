@@ -20,20 +20,21 @@ const clockSlack = time.Minute
 // changedByOthers returns a cause if somebody changed an orphan: an applied field, a text, date or list that planform never set, or any other
 // part, if the service shows a later write by another user.
 func (rp *orphans) changedByOthers(l *orphan) []Cause {
-	fields, touched, since := rp.driftedFields(l), rp.touchedByOthers(l), " since the last apply"
+	fields, since := rp.driftedFields(l), " since the last apply"
+	touched := len(fields) == 0 && rp.touchedByOthers(l)
 	if len(fields) == 0 && !touched {
 		fields, since = rp.movedFields(l), " after planform created it"
 	}
+	if len(fields) == 0 && !touched {
+		return nil
+	}
 	by, at := rp.lastChange(l)
-	text := by + " changed it"
-	var last []string
-	switch {
-	case len(fields) > 0:
-		if text = "somebody changed its " + strings.Join(fields, ", "); by != "" {
+	text, last := by+" changed it", []string(nil)
+	if !touched {
+		text = "somebody changed its " + strings.Join(fields, ", ")
+		if by != "" {
 			last = append(last, "last change by "+by)
 		}
-	case !touched:
-		return nil
 	}
 	if !at.IsZero() {
 		last = append(last, at.UTC().Format("2006-01-02 15:04 UTC"))
@@ -44,26 +45,29 @@ func (rp *orphans) changedByOthers(l *orphan) []Cause {
 	return []Cause{ofOthers(text)}
 }
 
-// driftedFields returns the names of an orphan's fields that differ from the applied values, or have content that planform never set.
-func (rp *orphans) driftedFields(l *orphan) []string {
+// driftedFields returns the names of an orphan's fields that differ from the applied values, or have content that planform never set. A text that
+// was applied in two forms differs if both differ.
+func (rp *orphans) driftedFields(l *orphan) (names []string) {
 	row := l.info.kind.InZone(rp.rowOf(l), rp.zoneOf(l.record.Address.Parent()))
-	var names []string
-	for i := range l.info.kind.Fields {
-		f := &l.info.kind.Fields[i]
+	fields := l.info.kind.Fields
+	for i := range fields {
+		f := &fields[i]
 		have, known := f.ObservedIn(row)
-		if !known || f.Virtual || f.ArchiveFlag || f.Type == resource.Upload || i > 0 && slices.ContainsFunc(l.info.kind.Fields[:i],
-			f.SharesAPIName) {
+		if !known || f.Virtual || f.ArchiveFlag || f.Type == resource.Upload || slices.ContainsFunc(fields[:i], f.SharesAPIName) {
 			continue
 		}
-		applied, drifted := false, have != "" && len(l.record.Values) > 0 && isContent(f)
-		for k := i; k < len(l.info.kind.Fields); k++ {
-			form := &l.info.kind.Fields[k]
+		applied, differs := false, true
+		for k := i; k < len(fields); k++ {
+			form := &fields[k]
 			if _, set := l.record.Values[form.Name]; set && (k == i || form.SharesAPIName(*f)) {
-				drifted = !l.record.mayHaveSent(form.Name) && l.record.hasDrifted(form, have, row) && (drifted || !applied) && !rp.lostOnlyDeleted(l, form, have)
 				applied = true
+				differs = differs && !l.record.mayHaveSent(form.Name) && l.record.hasDrifted(form, have, row) && !rp.lostOnlyDeleted(l, form, have)
 			}
 		}
-		if drifted && !l.record.mayHaveSent(f.Name) {
+		if !applied {
+			differs = have != "" && len(l.record.Values) > 0 && isContent(f)
+		}
+		if differs && !l.record.mayHaveSent(f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -158,8 +162,10 @@ func (rp *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 
 // loss returns the data that is lost with an orphan.
 func (rp *orphans) loss(l *orphan) *Loss {
-	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
-	row := rp.rowOf(l)
+	loss, row := &Loss{Contents: l.contents, Unread: l.unread}, rp.rowOf(l)
+	for _, c := range l.causes {
+		loss.Despite = append(loss.Despite, c.Text)
+	}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		have, known := f.ObservedIn(row)

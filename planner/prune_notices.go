@@ -20,31 +20,23 @@ func (pn *pruning) notices() {
 	}
 	kept, unread, unknown := 0, 0, 0
 	var going []Orphan
-	var found, archived []string
-	elsewhere := map[string]int{} // number of orphans by their manifest
+	names, elsewhere := map[decision][]string{}, map[string]int{} // elsewhere: number of orphans by their manifest
 	for _, l := range pn.orphans.list {
 		o := Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier}
-		switch l.decision { //nolint:exhaustive // the others need no notice
-		case toDelete:
-			going = append(going, o)
-		case notOurs:
-			found = append(found, o.String())
-		case otherSource:
-			if file := pn.in.otherSource(&l.record); l.record.CreatedByUs && file != "" {
-				elsewhere[file]++
-			} else if l.record.CreatedByUs {
-				unknown++
-			}
-		case leftArchived:
-			if (l.parent == nil || l.parent.decision != leftArchived) && !pn.objects.isHidden(o.Address.Parent()) {
-				archived = append(archived, string(o.Address))
-			}
-		}
+		names[l.decision] = append(names[l.decision], o.String())
+		file := pn.in.otherSource(&l.record)
 		switch {
-		case l.decision == blocked && l.cause.Code == OfOthers:
+		case l.decision == otherSource && l.record.CreatedByUs && file != "":
+			elsewhere[file]++
+		case l.decision == otherSource && l.record.CreatedByUs:
+			unknown++
+		case l.staysForOthers():
 			kept++
 		case l.unread && (l.decision == blocked || l.decision == toDelete):
 			unread++
+		}
+		if l.decision == toDelete {
+			going = append(going, o)
 		}
 	}
 	which, look := "no longer in the manifest", "--refresh-all makes them"
@@ -52,7 +44,7 @@ func (pn *pruning) notices() {
 		which, look = "that would go", look+"; --delete-changed does without"
 	}
 	pn.notice("kept-for-others", kept, diag.Count(kept, "object")+" "+which+" "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+
-		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept)+"")
+		them(kept)+" or have something in "+them(kept), "--delete-changed deletes "+them(kept))
 	pn.notice("not-looked-into", unread, diag.Count(unread, "object")+" "+which+" "+are(unread)+" not checked for use and contents of others: this takes "+
 		strconv.Itoa(pn.orphans.reads)+" requests", look)
 	if pn.in.Deletes == nil {
@@ -69,6 +61,7 @@ func (pn *pruning) notices() {
 			" left alone: the state file does not say which manifest had "+them(unknown),
 			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
 	}
+	archived, found := names[leftArchived], names[notOurs]
 	pn.notice("archived", len(archived), diag.First(archived, fewNames)+" "+are(len(archived))+
 		" archived on the service: left alone, with everything in it", "restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	pn.notice("not-made", len(found), diag.Count(len(found), "object")+" "+which+" "+are(len(found))+

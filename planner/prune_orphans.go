@@ -24,7 +24,6 @@ type orphans struct {
 	byAddress   map[resource.Address]*orphan
 	createdByUs map[serviceID]*orphan      // orphans that planform created and that are not protected
 	keptInside  map[resource.Address]Cause // causes why objects stay for another object in them
-	listSizes   map[string]int             // number of orphans by the path of their list
 	rows        map[Read]map[string]resource.Row
 	usedBy      map[string][]use // by the ID of the named object, as far as lists were indexed
 	indexed     map[Read]bool
@@ -39,11 +38,10 @@ type orphan struct {
 	info     *kindInfo
 	delete   *resource.Operation // nil = not offered
 	parent   *orphan             // its parent, if that is an orphan too
-	depth    int                 // number of orphans above it
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	row      resource.Row        // nil = not read
 	decision decision
-	cause    Cause          // the cause why it stays, if it is blocked
+	causes   []Cause        // the causes why it stays; those of the code OfOthers do not keep it in a run with DeleteChanged
 	owner    resource.Owner // its other owner, if others is set
 	others   bool           // a row that was read shows that another owner has it
 	mustRead bool           // it is read even if it stays, because it may be gone or belong to another owner
@@ -51,7 +49,6 @@ type orphan struct {
 	contents []Content
 	guards   []Guard
 	loss     *Loss
-	despite  []string // the reasons for which it would stay without DeleteChanged
 	step     *Step
 }
 
@@ -60,10 +57,21 @@ func (o *orphan) id() serviceID { return serviceID{o.info.kind.Name, o.record.ID
 // isDeleted reports whether the run deletes an orphan, by itself or with its parent.
 func (o *orphan) isDeleted() bool { return o.decision == toDelete || o.decision == deleteWithParent }
 
+// cause returns the cause why an orphan stays. A cause that DeleteChanged does not overrule comes first.
+func (o *orphan) cause() Cause {
+	if len(o.causes) == 0 {
+		return Cause{}
+	}
+	return o.causes[max(0, slices.IndexFunc(o.causes, func(c Cause) bool { return c.Code != OfOthers }))]
+}
+
+// staysForOthers reports whether an orphan stays for others only, so that DeleteChanged would delete it.
+func (o *orphan) staysForOthers() bool { return o.decision == blocked && o.cause().Code == OfOthers }
+
 // keptWithCause returns the cause why another orphan stays with this one, if this one stays.
 func (o *orphan) keptWithCause(text string) Cause {
 	switch {
-	case o.decision == leftArchived, o.decision == blocked && o.cause.Code == OfOthers:
+	case o.decision == leftArchived, o.staysForOthers():
 		return ofOthers(text)
 	case o.decision == blocked:
 		return refused(text)
@@ -71,28 +79,25 @@ func (o *orphan) keptWithCause(text string) Cause {
 	return Cause{}
 }
 
-// block blocks an orphan for a cause. A cause of the code OfOthers does not block in a run with DeleteChanged, and a cause of another code
-// replaces it.
-func (rp *orphans) block(l *orphan, c Cause) {
-	switch held := l.decision == blocked && l.cause.Code == OfOthers && c.Code != OfOthers; {
-	case !c.exists() || l.decision != toDelete && l.decision != undecided && !held:
-	case c.Code != OfOthers || !rp.in.DeleteChanged:
-		l.decision, l.cause = blocked, c
-	case !slices.Contains(l.despite, c.Text):
-		l.despite = append(l.despite, c.Text)
+// block blocks an orphan for causes.
+func (rp *orphans) block(l *orphan, causes ...Cause) {
+	for _, c := range causes {
+		if !c.exists() || slices.Contains(l.causes, c) {
+			continue
+		}
+		if l.causes = append(l.causes, c); c.Code != OfOthers || !rp.in.DeleteChanged {
+			l.decision = blocked
+		}
 	}
 }
 
-// blockFor calls the reasons one after the other, and blocks an orphan for the causes that they return. After a reason has blocked the orphan,
-// the other reasons are not called.
+// blockFor asks for the reasons to keep an orphan, one after the other, until one blocks it.
 func (rp *orphans) blockFor(l *orphan, reasons ...func(*orphan) []Cause) {
 	for _, reason := range reasons {
 		if l.decision != toDelete && l.decision != undecided {
 			return
 		}
-		for _, c := range reason(l) {
-			rp.block(l, c)
-		}
+		rp.block(l, reason(l)...)
 	}
 }
 
@@ -119,9 +124,9 @@ const (
 	deleteWithParent          // the service deletes it with its parent
 	vanished                  // the service does not show it any more
 	aliased                   // it is tracked under another address
-	leftInParent              // its parent stays because of others, and so does it
-	leftArchived              // it, or an ancestor, is archived or a draft
-	blocked                   // something prevents the deletion, see cause
+	leftInParent              // its parent stays because of others, or is archived or a draft, and so it stays, too
+	leftArchived              // it is archived or a draft
+	blocked                   // something prevents the deletion, see causes
 )
 
 // isOrphan reports whether an object of the state may be pruned if the manifest does not have it.
@@ -133,7 +138,7 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 func findOrphans(refs *references, records *memberRecords) *orphans {
 	rp := &orphans{
 		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
-		keptInside: map[resource.Address]Cause{}, listSizes: map[string]int{}, rows: map[Read]map[string]resource.Row{},
+		keptInside: map[resource.Address]Cause{}, rows: map[Read]map[string]resource.Row{},
 		usedBy: map[string][]use{}, indexed: map[Read]bool{},
 	}
 	for _, address := range slices.Sorted(maps.Keys(rp.in.Prior)) {
@@ -158,19 +163,19 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
 		return rp
 	}
-	for i := range rp.objects.count() { // no list shows the hidden objects below an orphan
-		f := &rp.objects.states[i]
-		if field := parentField(f.info.kind); field != nil && f.presence == hidden {
-			up, _ := field.ObservedIn(f.row)
-			rp.usedBy[up] = append(rp.usedBy[up], use{f.info, field, f.row, nil})
-		}
-	}
 	rp.countReads()
-	for _, level := range rp.levels() {
-		rp.service.each(len(level), func(i int) { rp.decide(level[i]) })
+	for rest := rp.list; len(rest) > 0; { // parents are decided before the orphans in them
+		n := 1
+		for n < len(rest) && rest[n].info == rest[0].info {
+			n++
+		}
+		same := rest[:n]
+		rp.service.each(n, func(i int) { rp.decide(same[i]) })
+		rest = rest[n:]
 	}
-	for rp.keepAncestors(); rp.keepUsed(); {
-		rp.keepAncestors()
+	rp.indexHidden()
+	for rp.keepUsed() {
+		rp.decideInKept()
 	}
 	for _, l := range rp.list {
 		if l.decision == toDelete {
@@ -178,17 +183,6 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		}
 	}
 	return rp
-}
-
-// levels groups the orphans by the number of orphans above them, outermost first.
-func (rp *orphans) levels() (levels [][]*orphan) {
-	for _, l := range rp.list {
-		if l.depth == len(levels) {
-			levels = append(levels, nil)
-		}
-		levels[l.depth] = append(levels[l.depth], l)
-	}
-	return levels
 }
 
 // add adds a record to the orphans. If the answer to the record's create was lost, it looks up the ID of the object.
@@ -297,7 +291,7 @@ func (rp *orphans) leaveToOwner(l *orphan) {
 	switch {
 	case !l.others, l.decision == aliased, l.decision == vanished, !rp.in.isSourceGone(&l.record):
 	case rp.in.Deletes != nil && (l.parent == nil || !l.parent.others):
-		l.decision, l.cause = blocked, refused("it belongs to "+l.owner.String())
+		l.decision, l.causes = blocked, []Cause{refused("it belongs to " + l.owner.String())}
 	default:
 		l.decision = otherOwner
 	}
@@ -348,10 +342,7 @@ func (rp *orphans) locate(l *orphan) {
 		l.params[k.Param] = r.ID
 	}
 	if l.parent != nil {
-		l.parent.mustRead, l.depth = true, l.parent.depth+1
-	}
-	if r, ok := l.info.listRead(l.params); ok {
-		rp.listSizes[r.Path]++
+		l.parent.mustRead = true
 	}
 	_, wanted := rp.objects.owners[l.id()]
 	switch other := rp.in.otherSource(r); {
@@ -370,7 +361,7 @@ func (rp *orphans) locate(l *orphan) {
 	case r.Protect:
 		l.decision = blocked
 	case !rp.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
-		l.decision, l.cause = blocked, refused("the state does not know it: nobody can tell whether it was protected")
+		rp.block(l, refused("the state does not know it: nobody can tell whether it was protected"))
 	}
 	if r.Protect {
 		inside = refused(string(r.Address) + " in it is protected")
@@ -380,24 +371,26 @@ func (rp *orphans) locate(l *orphan) {
 	}
 }
 
-// decide decides about an orphan. The first check that decides ends the work.
+// decide decides about an orphan, after its parent.
 func (rp *orphans) decide(l *orphan) {
+	p := cmp.Or(l.parent, &orphan{})
 	switch {
-	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
+	case l.decision != aliased && p.decision == vanished:
 		l.decision = vanished
-		return
 	case l.decision != undecided:
 		rp.confirmKept(l)
-		return
-	}
-	for _, check := range []func(*orphan) (decision, Cause){rp.decideByParent, rp.decideByPlace, rp.presence} {
-		if l.decision == undecided {
-			l.decision, l.cause = check(l)
+	case p.isDeleted():
+		l.decision = deleteWithParent
+	case p.decision == leftArchived, p.decision == leftInParent, rp.objects.isHidden(l.record.Address.Parent()),
+		p.staysForOthers() && p.info.parent != nil:
+		l.decision = leftInParent
+	case p.decision == blocked && p.info.kind.Single:
+		rp.block(l, refused("its "+p.info.kind.Noun()+" stays"))
+	default:
+		if rp.blockFor(l, rp.whyOutOfReach, rp.presence); l.decision == toDelete {
+			rp.leaveToOwner(l)
+			rp.blockFor(l, rp.changedByOthers, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 		}
-	}
-	if l.decision == toDelete {
-		rp.leaveToOwner(l)
-		rp.blockFor(l, rp.changedByOthers, rp.foreignBelow, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 	}
 }
 
@@ -406,47 +399,29 @@ func (rp *orphans) confirmKept(l *orphan) {
 	if !l.mustRead || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
-	if found, _ := rp.presence(l); found == vanished {
-		l.decision = vanished
+	was := l.decision
+	if rp.presence(l); l.decision != vanished {
+		l.decision = was
 	}
 	rp.leaveToOwner(l)
 }
 
-// decideByParent decides about an orphan from the decision about its parent, if the parent is an orphan, too.
-func (rp *orphans) decideByParent(l *orphan) (decision, Cause) {
-	p := l.parent
-	switch {
-	case p == nil:
-	case p.isDeleted():
-		return deleteWithParent, Cause{}
-	case p.decision == leftArchived, p.decision == leftInParent:
-		return p.decision, Cause{}
-	case p.decision == blocked && p.cause.Code == OfOthers && p.info.parent != nil:
-		return leftInParent, Cause{}
-	case p.decision == blocked && p.info.kind.Single:
-		return blocked, refused("its " + p.info.kind.Noun() + " stays")
-	}
-	return undecided, Cause{}
-}
-
-// decideByPlace decides about an orphan whose parent is hidden, gone or unknown, that an object in it keeps, or that the API cannot delete.
-func (rp *orphans) decideByPlace(l *orphan) (decision, Cause) {
+// whyOutOfReach returns a cause if the parent of an orphan is not known, an object in the orphan keeps it, or the API cannot delete it.
+func (rp *orphans) whyOutOfReach(l *orphan) []Cause {
 	parent := l.record.Address.Parent()
 	i, wanted := rp.objects.indexOf(parent)
 	switch inside := rp.keptInside[l.record.Address]; {
-	case rp.objects.isHidden(parent):
-		return leftArchived, Cause{}
 	case l.params == nil && wanted && (rp.objects.states[i].presence == absent || rp.objects.states[i].replaced):
-		return vanished, Cause{} // its parent is gone
+		l.decision = vanished // its parent is gone
 	case l.params == nil:
-		return blocked, refused("the ID of " + string(parent) + " is not known")
+		return []Cause{refused("the ID of " + string(parent) + " is not known")}
 	case inside.exists():
-		return blocked, inside
+		return []Cause{inside}
 	case l.delete == nil:
-		return blocked, notOffered(offeredByWider(l.info.api, l.info.kind, resource.Delete), l.info.api.Noun()+" cannot delete "+
-			diag.A(l.info.kind.Noun())+": delete it in Plane, then run planform state rm "+string(l.record.Address))
+		return []Cause{notOffered(offeredByWider(l.info.api, l.info.kind, resource.Delete), l.info.api.Noun()+" cannot delete "+
+			diag.A(l.info.kind.Noun())+": delete it in Plane, then run planform state rm "+string(l.record.Address))}
 	}
-	return undecided, Cause{}
+	return nil
 }
 
 // managedElsewhere returns a cause if the service refuses to delete an orphan because the workspace manages its kind on another level.
@@ -457,49 +432,46 @@ func (rp *orphans) managedElsewhere(l *orphan) []Cause {
 	return nil
 }
 
-// keepAncestors blocks orphans that have a descendant of their own kind which stays, because the service deletes sub-items with an item.
-func (rp *orphans) keepAncestors() {
-	for kept := slices.Clone(rp.list); len(kept) > 0; kept = kept[1:] {
-		l := kept[0]
-		field := parentField(l.info.kind)
-		if l.decision != blocked && l.decision != leftArchived || field == nil {
-			continue
+// indexHidden adds hidden objects to the uses of the objects above them, because no list shows them.
+func (rp *orphans) indexHidden() {
+	add := func(t *kindInfo, row resource.Row) {
+		if field := parentField(t.kind); field != nil {
+			up, _ := field.ObservedIn(row)
+			rp.usedBy[up] = append(rp.usedBy[up], use{t, field, row, nil})
 		}
-		up, _ := field.ObservedIn(rp.rowOf(l))
-		if parent := rp.createdByUs[serviceID{l.info.kind.Name, up}]; parent != nil && parent.decision == toDelete {
-			if rp.block(parent, l.keptWithCause(label(l.info.kind, l.row)+" below it stays")); parent.decision == blocked {
-				kept = append(kept, parent)
-				rp.decideInside(parent)
-			}
+	}
+	for i := range rp.objects.count() {
+		if f := &rp.objects.states[i]; f.presence == hidden {
+			add(f.info, f.row)
+		}
+	}
+	for _, l := range rp.list {
+		if l.decision == leftArchived {
+			add(l.info, l.row)
 		}
 	}
 }
 
-// keepUsed blocks orphans that objects of the manifest or of others use. It reports whether any decision changed.
+// keepUsed blocks orphans that objects of the manifest or of others use, or that have something below them which stays. It reports whether any
+// decision changed.
 func (rp *orphans) keepUsed() (changed bool) {
 	rp.service.each(len(rp.list), func(i int) {
-		l := rp.list[i]
-		if l.decision != toDelete {
-			return
-		}
-		rp.blockFor(l, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.foreignRelations, rp.unlistedUsers,
-			rp.whyNotRead)
-		if l.decision != toDelete {
-			rp.decideInside(l)
-			changed = true
+		if l := rp.list[i]; l.decision == toDelete {
+			rp.blockFor(l, rp.foreignBelow, rp.namedInManifest, rp.namedInFields, rp.foreignMembers, rp.foreignContainers, rp.unlistedUsers,
+				rp.whyNotRead)
+			changed = changed || l.decision != toDelete
 		}
 	})
 	return changed
 }
 
-// decideInside decides again about the contents of an orphan that stays, because they are no longer deleted with it.
-func (rp *orphans) decideInside(parent *orphan) {
-	for _, l := range rp.list { // parents first
-		if l.parent == parent && l.decision == deleteWithParent {
-			l.decision = undecided
-			if rp.decide(l); l.decision != deleteWithParent {
-				rp.decideInside(l)
-			}
-		}
+// decideInKept decides again about the contents of orphans that stay, because they are no longer deleted with them.
+func (rp *orphans) decideInKept() {
+	for again := []*orphan{{}}; len(again) > 0; {
+		again = slices.DeleteFunc(slices.Clone(rp.list), func(l *orphan) bool { return l.decision != deleteWithParent || l.parent.isDeleted() })
+		rp.service.each(len(again), func(i int) {
+			again[i].decision = undecided
+			rp.decide(again[i])
+		})
 	}
 }

@@ -72,7 +72,7 @@ func (pn *pruning) deletions() (steps []*Step) {
 			}
 			pn.diags.add(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
-			add(l, nil).block(l.cause.withPrefix("it would be deleted, but "))
+			add(l, nil).block(l.cause().withPrefix("it would be deleted, but "))
 		}
 	}, func([]*orphan) {})
 	for _, l := range pn.orphans.list { // parents first

@@ -114,7 +114,7 @@ func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 			steps: []string{
 				"not_possible work_item/web/d: it would be deleted, but planform did not create the comment \"Mine\" in it",
 				`not_possible work_item/web/b: it would be deleted, but work item "D" below it stays`,
-				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
+				`not_possible work_item/web/a: it would be deleted, but work item "D" below it stays`,
 			},
 		},
 		"a project is checked down to the contents of its work items before it is deleted": {

@@ -16,7 +16,7 @@ const maxOrphanReads = 4 * maxSingleReads
 
 // countReads counts the requests that read the contents and users of single orphans. It leaves out lists that show all objects of a project.
 func (rp *orphans) countReads() {
-	overviews := map[string]bool{}
+	shared := map[string]bool{} // one request shows all relations of an object, or the members of all containers in a parent
 	for _, l := range rp.list {
 		if l.decision != undecided {
 			continue
@@ -27,16 +27,18 @@ func (rp *orphans) countReads() {
 		if l.parent != nil && l.parent.decision == undecided {
 			continue // the parent is checked instead
 		}
-		rp.reads += min(1, len(l.info.relations()))
 		for _, k := range l.info.membershipsLostWith() {
-			if _, ok := k.Op(resource.ListOverview, rp.in.API); ok {
-				overviews[k.Name+" "+string(l.record.Address.Parent())] = true
-			} else {
+			switch _, ok := k.Op(resource.ListOverview, rp.in.API); {
+			case k.Membership.Inverse != "":
+				shared[string(l.record.Address)] = true
+			case ok:
+				shared[k.Name+" "+string(l.record.Address.Parent())] = true
+			default:
 				rp.reads++
 			}
 		}
 	}
-	rp.reads += len(overviews)
+	rp.reads += len(shared)
 }
 
 // mayRead reports whether a read about one orphan has an answer already, or there are few enough such reads. Otherwise it marks the orphan as
@@ -185,50 +187,52 @@ func (rp *orphans) isDeleted(id serviceID) bool {
 	return l != nil && (l.isDeleted() || l.decision == vanished)
 }
 
-// membersOf reads the members of an orphan. It returns false if the API has no such list, or there are too many reads.
-func (rp *orphans) membersOf(l *orphan, k *resource.Kind) (list memberList, ok bool) {
-	read, ok := rp.objects.membersRead(k, l.params)
-	if !ok || !rp.mayRead(l, read) {
-		return memberList{}, false
-	}
-	return newMemberList(k, read, rp.service.ask(read)), true
-}
-
-// foreignMembers returns a cause for each membership by which an orphan has members that planform did not add. It sets the orphan's guards.
+// foreignMembers returns a cause for each membership by which an orphan has members that planform did not add, and for relations that it did
+// not make. It leaves out members that this run deletes. It sets the orphan's guards.
 func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 	l.guards = nil
+	relations, related, unread := 0, []string{}, map[string]int{}
 	for _, k := range l.info.membershipsLostWith() {
-		list, ok := rp.membersOf(l, k)
-		if !ok {
+		read, ok := rp.objects.membersRead(k, l.params)
+		if !ok || !rp.mayRead(l, read) {
 			continue
 		}
-		member, added := resource.MustLookup(k.Membership.Member), rp.membersAddedTo(l.record.Address, k.Membership)
-		by, staying := rp.membersOfOthers(l, k, &list, func(id string) bool { return slices.Contains(added, id) })
-		l.count(member.Noun(), MemberOf, staying)
-		if len(by) > 0 {
+		m, list := k.Membership, newMemberList(k, read, rp.service.ask(read))
+		inverse, _ := resource.Lookup(m.Inverse)
+		added, ids, n, by := rp.membersAddedTo(l.record.Address, m), list.ids(), 0, []string{}
+		for _, id := range ids {
+			of := serviceID{m.Member, id}
+			if rp.isDeleted(of) {
+				continue
+			}
+			if n++; !slices.Contains(added, id) && (inverse == nil || !rp.addedByUs(of, inverse.Membership, l.record.ID)) {
+				by = append(by, rp.memberDisplayName(m, l.record.Address.Parent(), list.rows[id][0]))
+			}
+		}
+		if slices.Sort(by); inverse != nil {
+			maps.Copy(unread, list.unread)
+			relations += n
+			for _, name := range by {
+				related = append(related, strings.ReplaceAll(m.Field, "_", " ")+" "+name)
+			}
+			continue
+		}
+		member := resource.MustLookup(m.Member)
+		if l.count(member.Noun(), MemberOf, n); len(by) > 0 {
 			causes = append(causes, ofOthers(countOf(len(by), member)+" added by others "+are(len(by))+" in it: "+diag.First(by, fewNames)))
 		}
-		if known := append(list.ids(), added...); list.state != notSupported {
-			slices.Sort(known)
-			l.guards = append(l.guards, Guard{list.read, slices.Compact(known)})
+		if list.state != notSupported {
+			l.guards = append(l.guards, Guard{list.read, slices.Compact(slices.Sorted(slices.Values(append(ids, added...))))})
 		}
+	}
+	for name, n := range unread {
+		relations, related = relations+n, append(related, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(n))
+	}
+	if l.count("relation", Inside, relations); len(related) > 0 {
+		slices.Sort(related)
+		causes = append(causes, ofOthers("planform did not make its relation"+oneOr(len(related), " ", "s ")+diag.First(related, fewNames)))
 	}
 	return causes
-}
-
-// membersOfOthers returns the names of the members in a list that planform did not add, and the number of members that stay. Both leave out members
-// that this run deletes.
-func (rp *orphans) membersOfOthers(l *orphan, k *resource.Kind, list *memberList, byUs func(id string) bool) (names []string, staying int) {
-	for _, id := range list.ids() {
-		if rp.isDeleted(serviceID{k.Membership.Member, id}) {
-			continue
-		}
-		if staying++; !byUs(id) {
-			names = append(names, rp.memberDisplayName(k.Membership, l.record.Address.Parent(), list.rows[id][0]))
-		}
-	}
-	slices.Sort(names)
-	return names, staying
 }
 
 // membersAddedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
@@ -274,37 +278,6 @@ func (rp *orphans) foreignContainers(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// foreignRelations returns a cause if an orphan has relations to objects that stay, and planform did not make the relations.
-func (rp *orphans) foreignRelations(l *orphan) []Cause {
-	var by []string
-	n := 0
-	for _, k := range l.info.relations() {
-		list, ok := rp.membersOf(l, k)
-		if !ok {
-			continue
-		}
-		for name, more := range list.unread {
-			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
-		}
-		for _, rows := range list.rows {
-			n += len(rows)
-		}
-		m, inverse := k.Membership, resource.MustLookup(k.Membership.Inverse).Membership
-		names, _ := rp.membersOfOthers(l, k, &list, func(id string) bool {
-			return rp.addedByUs(l.id(), m, id) || rp.addedByUs(serviceID{m.Member, id}, inverse, l.record.ID)
-		})
-		for _, name := range names {
-			by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+name)
-		}
-	}
-	l.count("relation", Inside, n)
-	if len(by) == 0 {
-		return nil
-	}
-	slices.Sort(by)
-	return []Cause{ofOthers("planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames))}
-}
-
 // unlistedUsers returns a cause for each kind whose unlisted objects may use an orphan.
 func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 	var users []*kindInfo
@@ -312,7 +285,9 @@ func (rp *orphans) unlistedUsers(l *orphan) (causes []Cause) {
 		users = append(users, u.kind)
 	}
 	for _, k := range l.info.membershipsLostWith() {
-		users = append(users, rp.objects.kind(k.Membership.Member))
+		if k.Membership.Inverse == "" { // the list of relations also shows unlisted objects
+			users = append(users, rp.objects.kind(k.Membership.Member))
+		}
 	}
 	parent := l.record.Address.Parent()
 	for _, t := range users {
@@ -340,12 +315,12 @@ func (rp *orphans) whyNotRead(l *orphan) []Cause {
 func (rp *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	t, id := rp.objects.kind(m.Member), m.MemberID(row)
 	if listed := rp.listed(t, rp.refs.paramsIn(parent))[id]; listed != nil {
-		return rp.displayName(t.kind, parent, listed)
+		row = listed
 	}
-	if row.ID() == id && row["sequence_id"] != nil {
-		return rp.displayName(t.kind, parent, row)
+	if row.ID() != id {
+		return rp.refs.nameID(m.Member, id)
 	}
-	return rp.refs.nameID(m.Member, id)
+	return rp.displayName(t.kind, parent, row)
 }
 
 // rowOf returns the row of an orphan, or nil if it was not read.

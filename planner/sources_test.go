@@ -80,7 +80,7 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 		"the contents of a project that is gone are not read": {
 			api: full, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
 			prior: []planner.Record{in(made("project/gone", shop), "a.yaml"), made("work_item/gone/x", c)},
-			reads: []string{"projects/" + shop + "/"},
+			reads: []string{"projects/", "projects/" + shop + "/"},
 		},
 		"an orphan of an unknown manifest stays": {
 			api: full, given: items, want: project, options: pruning,

@@ -38,6 +38,9 @@ func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *differences) 
 		d.block(v, lacks(what), diag.Position{})
 		return true
 	}
+	if v.Null && resource.IsCustom(v) && ch.refs.losesField(i, v.Field.Definition) {
+		return true
+	}
 	via := ch.objects.states[i].info.viaMembership(v.Field)
 	if !via && !v.Field.Virtual && !v.Field.ArchiveFlag && !v.Implied {
 		return false

@@ -78,3 +78,19 @@ func (re *references) readCustomField(i objectID, definition *resource.Object, v
 		values[definition.Key] = resource.CustomValue(id, a.Rows)
 	}
 }
+
+// losesField reports whether an object has another type than the one that defines a custom field, now or after the run. Then the service hides
+// the field's value, and refuses to clear it.
+func (re *references) losesField(i objectID, definition *resource.Object) bool {
+	o, f := re.in.Desired[i], &re.objects.states[i]
+	mapping, _ := f.info.kind.CustomFields()
+	field, ok := f.info.kind.Field(mapping.DefinedIn)
+	if !ok || definition.Parent == nil {
+		return false
+	}
+	typeID, known := field.ObservedIn(f.row)
+	if v, given := o.Value(field.Name); given {
+		typeID, known = v.Desired(re.idResolver(i))
+	}
+	return known && typeID != re.objects.states[re.objects.index[definition.Parent]].id
+}

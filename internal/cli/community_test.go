@@ -203,7 +203,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 				"! state/port/adrift: it would be deleted, but 2 work items refer to it in state: PORT-",
 				`! work_item/port/crane  PORT-4  "Mend the crane": it would be deleted, but somebody changed its priority after planform created it`,
 			}
-			rests(t, 3, plan("--prune"), append(used, "Plan: 9 to delete", "7 not possible", "warning: work_item/port/ships is archived on the service: left alone")...)
+			rests(t, 3, plan("--prune"), append(used, "Plan: 9 to delete", "7 not possible", "warning: work_item/port/ships (PORT-3) is archived on the service: left alone")...)
 			rests(t, 1, apply("--prune", "--yes"), "the plan deletes 9 objects of 20 that planform created; nothing was done", "give --max-deletes 9")
 			runs(t, 3, apply("--prune", "--yes", "--max-deletes", "9"), append(used, "\nApplied: 9 deleted; ")...)
 			for list, want := range map[string][]string{

@@ -3,8 +3,11 @@ package convert_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/planform/planform/internal/convert"
 )
 
 // TestWhatAnswersOfAPIsMean: an answer holds what the tracker shows, not how it keeps it.
@@ -213,5 +216,16 @@ func TestTheAnswerThatSaysMoreOfAnIssueCounts(t *testing.T) {
 	r := must(t, to, fixture{files: []string{dir}}, nil).Report
 	if text := written(t, to); !strings.Contains(text, "7.5") || r.Counts.Relations != 1 {
 		t.Errorf("%d relations in the export, and\n%s", r.Counts.Relations, text)
+	}
+}
+
+// Two lists of one name are one state, and the report says so.
+func TestListsOfTrelloOfOneNameAreNamed(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "b.json", `{"id":"b","shortLink":"S","name":"B","labelNames":{},"lists":[{"id":"l1","name":"Doing"},{"id":"l2","name":"doing "},{"id":"l3","name":"Later"}],
+		"cards":[{"id":"c1","idShort":1,"shortLink":"s1","name":"One","idList":"l1"},{"id":"c2","idShort":2,"shortLink":"s2","name":"Two","idList":"l2"},{"id":"c3","idShort":3,"shortLink":"s3","name":"Three","idList":"l3"}]}`), "")
+	n := slices.IndexFunc(r.Notes, func(n convert.Remark) bool { return n.Kind == "equal-lists" })
+	if n < 0 || !strings.Contains(r.Notes[n].Text, `2 lists are called "Doing"`) || strings.Count(text, "state: Doing") != 2 {
+		t.Errorf("%+v\n%s", r.Notes, text)
 	}
 }

@@ -111,7 +111,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 			i.Discuss(x.comments[at], x.counted[at])
 			i.Events = append(i.Events, x.events[at]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
-			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
+			i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), len(i.Work)
 			x.apart.Join(i, at)
 			x.hand(i)
 		}
@@ -123,11 +123,9 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 
 // hand hands an issue to the sink, unless it is left out.
 func (x *reader) hand(i *convert.Issue) {
-	if x.hooks.last != nil {
-		if left := x.hooks.last(x, i); left != "" {
-			convert.LeaveOut(x.to, left, i.Held)
-			return
-		}
+	if left := x.leave[i]; left != "" {
+		convert.LeaveOut(x.to, left, i.Held)
+		return
 	}
 	x.to.Issue(i)
 }

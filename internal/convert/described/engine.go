@@ -23,7 +23,6 @@ type hooks struct {
 	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // returns a name for its values if the hook keeps it; "" = the issue gets it
 	field   func(x *reader, v records.Value, values []string)                                 // may change the values of a field that a list names
 	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // runs before a record is read; done = the hook has read it
-	last    func(x *reader, i *convert.Issue) (left string)                                   // runs before an issue is handed out; returns the reason to leave it out
 	html    func(text string) string                                                          // normalises a text in HTML
 	text    func(text string) string                                                          // normalises a text
 	title   func(name string) string                                                          // returns the name of a field for people
@@ -54,6 +53,7 @@ type reader struct {
 	known          map[string]string               // names of people
 	late           []convert.Person                // people from records of their own, added last because issues have better names
 	left           map[string]int                  // numbers of records left out, by list
+	leave          map[*convert.Issue]string       // what issues are that become no item
 	files          map[string][]convert.Attachment // from records of their own, by issue
 	work           map[string][]convert.Work       // likewise
 	tasks          map[string][]records.Value      // lists of tasks, likewise
@@ -95,7 +95,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
 		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
 		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
-		totals: map[string]int{},
+		totals: map[string]int{}, leave: map[*convert.Issue]string{},
 	}
 }
 

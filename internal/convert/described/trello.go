@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,26 +26,24 @@ var (
 )
 
 // trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions), because an export
-// has only the newest 1,000. Each board is a project, and comments are actions. Cards are completed when their board ends, because lists and
-// labels may follow them. The address to which a card takes comments by e-mail is a secret, and is never read.
+// has only the newest 1,000. Each board is a project, and comments are actions. Cards are completed at the end, because lists and labels may
+// follow them. The address to which a card takes comments by e-mail is a secret, and is never read.
 func trello() *api { return described(trelloText, trelloHooks) }
 
 // boards holds the boards of an export, and the records that complete their cards.
 type boards struct {
 	all      []*board
-	cards    map[string]*card         // by ID
-	parts    map[string]records.Value // lists, labels and custom fields, by ID
+	parts    map[string]records.Value // lists, labels and custom fields, by ID; each has the name of its list
 	said     map[string]bool          // IDs of actions
 	creators map[string]string        // by the ID of the card
 	changes  map[string]int           // by the ID of the card
 }
 
-// board is one export of a board. parts are the IDs of its lists and labels.
+// board is one export of a board.
 type board struct {
-	name, id string
-	cards    []*card
-	parts    map[string]string // the list of the record, by its ID
-	actions  int
+	project, name, id string
+	cards             []*card
+	lists, actions    int
 }
 
 // card is an issue with the parts of the card that need its board. left is the reason why it becomes no item, such as template.
@@ -60,56 +57,47 @@ type card struct {
 
 // trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
-	b := &boards{
-		all: []*board{{parts: map[string]string{}}}, cards: map[string]*card{}, parts: map[string]records.Value{},
-		said: map[string]bool{}, creators: map[string]string{}, changes: map[string]int{},
-	}
+	b := &boards{all: []*board{{}}, parts: map[string]records.Value{}, said: map[string]bool{}, creators: map[string]string{}, changes: map[string]int{}}
 	return hooks{
 		record: b.record, place: b.place, finish: b.finish,
 		text: func(text string) string { return smartCard.ReplaceAllString(text, ")") },
 		link: func(isUpload string) (kind, way string) {
 			return cmp.Or(map[string]string{"true": "files"}[isUpload], "pages"), ""
 		},
-		last: func(_ *reader, i *convert.Issue) (left string) {
-			i.Reporter, i.Left["history"] = b.creators[i.ID], b.changes[i.ID]
-			return map[bool]string{true: "cards left out"}[b.cards[i.ID].left != ""]
-		},
 	}
 }
 
 // record keeps the parts of a board until it ends.
 func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
+	const hint = "export the board: Menu, Print, export and share, Export as JSON"
 	at, of := x.reads(v), b.all[len(b.all)-1]
-	switch id := at("id"); r.List {
-	case "cards":
-		if id == "" {
-			return true, fmt.Errorf("%s: a card without an ID", r.Position)
-		}
+	switch id := at("id"); {
+	case r.List == "cards" && id == "":
+		return true, fmt.Errorf("%s: a card without an ID", r.Position)
+	case r.List == "cards":
 		for _, action := range v.At("actions") { // of an answer of the REST API
 			if !b.action(x, action) {
 				err = cmp.Or(err, x.sorted(records.Record{List: "actions", Position: r.Position}, action))
 			}
 		}
-	case "lists", "labels", "customFields":
-		b.parts[id], of.parts[id] = v, r.List
-	case "actions":
+	case r.List == "lists", r.List == "labels", r.List == "customFields":
+		of.lists += map[string]int{"lists": 1}[r.List]
+		v.Name = r.List
+		b.parts[id] = v
+	case r.List == "actions":
 		of.actions++
 		return b.action(x, v), nil
-	case "":
-		const hint = "export the board: Menu, Print, export and share, Export as JSON"
-		switch {
-		case v.Has("data"):
-			return b.action(x, v), nil
-		case v.Has("idShort"):
-			return true, diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), hint)
-		case id == "" || at("name") == "" || !slices.Contains(slices.Collect(maps.Values(of.parts)), "lists"):
-			return true, diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), hint)
-		}
-		of.id, of.name = id, at("name")
-		project := x.project(cmp.Or(at("shortLink"), id))
-		project.Name, project.Description, project.Short = of.name, at("desc"), of.name
-		b.complete(x, of, project.Key)
-		b.all = append(b.all, &board{parts: map[string]string{}})
+	case r.List != "":
+	case v.Has("data"):
+		return b.action(x, v), nil
+	case v.Has("idShort"):
+		return true, diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), hint)
+	case id == "" || at("name") == "" || of.lists == 0:
+		return true, diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), hint)
+	default:
+		of.project, of.name, of.id = cmp.Or(at("shortLink"), id), at("name"), id
+		*x.project(of.project) = convert.Project{Key: of.project, Name: of.name, Description: at("desc"), Short: of.name}
+		b.all = append(b.all, &board{})
 		return true, nil
 	}
 	return false, err
@@ -133,14 +121,12 @@ func (b *boards) action(x *reader, v records.Value) bool {
 		x.bookAll(x.apart.Of(of), v, "creations")
 	default: // other actions are only counted
 		b.changes[of]++
-		n := 0
-		v.Leaves("", func(string, string) bool { n++; return true })
-		x.to.Hold(x.apart.Of(of), "history", convert.Uncarried, kind, n)
+		x.to.Hold(x.apart.Of(of), "history", convert.Uncarried, kind, len(leaves("", v)))
 	}
 	return true
 }
 
-// place keeps a card until its board ends.
+// place keeps a card until all files are read.
 func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	at, of := x.reads(v), b.all[len(b.all)-1]
 	c := &card{Issue: i, list: at("idList"), link: at("shortLink"), left: at("cardRole"), labels: x.texts(v.At("idLabels")), fields: v.At("customFieldItems")}
@@ -162,63 +148,109 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	if at("dueComplete") == "true" {
 		i.Fields = slices.Insert(i.Fields, 0, convert.Field{Name: "Complete", Value: "yes", Source: "cards.dueComplete"})
 	}
-	b.cards[i.ID], of.cards = c, append(of.cards, c)
+	of.cards = append(of.cards, c)
 }
 
-// complete gives the cards of a board their keys, states, labels and custom fields, and books the names of lists and labels with a card.
-func (b *boards) complete(x *reader, of *board, project string) {
-	of.number(x)
+// finish completes the cards, and books the names of lists and labels with a card. It adds remarks on left-out cards and missing comments.
+func (b *boards) finish(x *reader) {
 	links, bearers := map[string]*card{}, map[string]*card{} // cards by their short links, and by the ID of their list or label
-	for _, c := range of.cards {
-		list := x.reads(b.parts[c.list])
-		c.Project, c.Archived = project, c.Archived || list("closed") == "true"
-		c.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
-		links[c.link] = c
-		for _, id := range append(c.labels, c.list) {
-			if had := bearers[id]; had == nil || had.Archived && !c.Archived {
-				bearers[id] = c
+	named := map[string]int{}                                // numbers of lists and labels of a board by their names
+	for _, of := range b.all {
+		of.number(x)
+		for _, c := range of.cards {
+			list := x.reads(b.parts[c.list])
+			c.Project, c.Archived = of.project, c.Archived || list("closed") == "true"
+			c.Reporter, c.Left["history"] = b.creators[c.ID], b.changes[c.ID]
+			c.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
+			links[c.link] = c
+			for _, id := range append(c.labels, c.list) {
+				had := bearers[id]
+				if had == nil || had.Archived && !c.Archived {
+					bearers[id] = c
+				}
+				if had == nil {
+					named[b.nameOf(x, id, of)]++
+				}
 			}
 		}
 	}
-	named := map[string]int{} // numbers of labels by their names in lower case
-	for id := range bearers {
-		if of.parts[id] != "lists" {
-			named[strings.ToLower(strings.TrimSpace(x.reads(b.parts[id])("name")))]++
-		}
-	}
-	for _, c := range of.cards {
-		for _, id := range c.labels {
-			if b.parts[id].Object {
-				c.Labels = append(c.Labels, b.label(x, id, named))
+	for _, of := range b.all {
+		left, missing := map[string]int{}, 0
+		for _, c := range of.cards {
+			b.complete(x, of, c, links, named)
+			if c.left != "" {
+				left[c.left]++
+				x.leave[c.Issue] = "cards left out"
 			} else {
-				x.to.Hold(c.Issue, "labels that are not in the file: id", convert.Uncarried, id, 1)
+				missing += max(0, x.counted[c.ID]-len(x.comments[c.ID]))
 			}
 		}
-		b.custom(x, c)
-		pages := c.Pages
-		c.Pages = nil
-		for _, page := range pages {
-			var other *card
-			if m := cardAddress.FindStringSubmatch(page.URL); m != nil {
-				other = links[m[1]]
-			}
-			if other == nil || other == c {
-				c.Pages = append(c.Pages, page)
-			} else { // begins at one of the two cards, so that two cards that link to each other have one relation
-				c.Issue.Links = append(c.Issue.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < c.Key})
-			}
+		for _, role := range sortedKeys(left) {
+			x.to.Note("cards-left-out", of.name+": "+diag.Count(left[role], role+" card")+" left out")
+		}
+		if missing > 0 {
+			x.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
+				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
+				"then the same with &before= and the ID of the last one, and name these files, too", of.name, diag.Count(missing, "comment"), of.actions, of.id))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(of.parts)) {
-		role := map[string]convert.Role{"lists": convert.OfState, "labels": convert.OfLabel}[of.parts[id]]
-		switch name := x.reads(b.parts[id])("name"); {
+	for _, id := range sortedKeys(b.parts) {
+		part := b.parts[id]
+		role, name, c := map[string]convert.Role{"lists": convert.OfState, "labels": convert.OfLabel}[part.Name], x.reads(part)("name"), bearers[id]
+		switch {
 		case name == "" || role == "":
-		case bearers[id] != nil:
-			x.to.Hold(bearers[id].Issue, of.parts[id]+".name", role, name, 1)
+		case c == nil:
+			x.to.Hold(nil, part.Name+" of no card: name", convert.OfField, name, 1)
 		default:
-			x.to.Hold(nil, of.parts[id]+" of no card: name", convert.OfField, name, 1)
+			x.to.Hold(c.Issue, part.Name+".name", role, name, 1)
+			if n := named[b.nameOf(x, id, &board{project: c.Project})]; part.Name == "lists" && n > 1 {
+				x.to.Note("equal-lists", fmt.Sprintf("%s: %d lists are called %q, and become one state", x.project(c.Project).Name, n, strings.TrimSpace(name)))
+			}
 		}
 	}
+}
+
+// nameOf returns the name of a list or label with its kind and its board, so that equal names can be counted.
+func (b *boards) nameOf(x *reader, id string, of *board) string {
+	return strings.Join([]string{of.project, strings.TrimPrefix(b.parts[id].Name, "labels"), strings.ToLower(strings.TrimSpace(x.reads(b.parts[id])("name")))}, "/")
+}
+
+// complete adds the labels, the custom fields and the relations of a card.
+func (b *boards) complete(x *reader, of *board, c *card, links map[string]*card, named map[string]int) {
+	for _, id := range c.labels {
+		if at := x.reads(b.parts[id]); b.parts[id].Object {
+			colour := strings.ReplaceAll(at("color"), "_", " ")
+			l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(at("color"))}
+			if l.Name == "" {
+				l.Name = cmp.Or(colour, "no colour")
+			} else if colour != "" && named[b.nameOf(x, id, of)] > 1 { // it shares its name with another label
+				l.Name += " (" + colour + ")"
+			}
+			c.Labels = append(c.Labels, l)
+		} else {
+			x.to.Hold(c.Issue, "labels that are not in the file: id", convert.Uncarried, id, 1)
+		}
+	}
+	for _, f := range c.fields {
+		is := x.reads(f)
+		def := b.parts[is("idCustomField")]
+		value := cmp.Or(is("value.text"), is("value.number"), x.day(c.Issue, is("value.date")), map[string]string{"true": "yes", "false": "no"}[is("value.checked")])
+		for _, option := range def.At("options") {
+			if id := x.reads(option)("id"); id != "" && id == is("idValue") {
+				value = x.reads(option)("value.text")
+			}
+		}
+		field(c.Issue, cmp.Or(x.reads(def)("name"), "Custom field "+is("idCustomField")), value, "cards.customFieldItems")
+	}
+	c.Pages = slices.DeleteFunc(c.Pages, func(page convert.Attachment) bool {
+		m := append(cardAddress.FindStringSubmatch(page.URL), "", "")
+		other := links[m[1]]
+		if other == nil || other == c || other.Project != c.Project {
+			return false
+		} // the relation begins at one of the two cards, so that two cards that link to each other have one relation
+		c.Issue.Links = append(c.Issue.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < c.Key})
+		return true
+	})
 }
 
 // number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
@@ -241,57 +273,5 @@ func (br *board) number(x *reader) {
 	}
 	if shared > 0 {
 		x.to.Note("shared-numbers", br.name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
-	}
-}
-
-// label returns a label. If it has no name, or shares it with another label of the board, its name includes the colour.
-func (b *boards) label(x *reader, id string, named map[string]int) convert.Label {
-	at := x.reads(b.parts[id])
-	colour := at("color")
-	l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(colour)}
-	colour = strings.ReplaceAll(colour, "_", " ")
-	switch {
-	case l.Name == "":
-		l.Name = cmp.Or(colour, "no colour")
-	case colour != "" && named[strings.ToLower(l.Name)] > 1:
-		l.Name += " (" + colour + ")"
-	}
-	return l
-}
-
-// custom adds the custom fields of a card.
-func (b *boards) custom(x *reader, c *card) {
-	for _, f := range c.fields {
-		is := x.reads(f)
-		def := b.parts[is("idCustomField")]
-		value := cmp.Or(is("value.text"), is("value.number"), x.day(c.Issue, is("value.date")), map[string]string{"true": "yes", "false": "no"}[is("value.checked")])
-		for _, option := range def.At("options") {
-			if id := x.reads(option)("id"); id != "" && id == is("idValue") {
-				value = x.reads(option)("value.text")
-			}
-		}
-		field(c.Issue, cmp.Or(x.reads(def)("name"), "Custom field "+is("idCustomField")), value, "cards.customFieldItems")
-	}
-}
-
-// finish adds remarks on left-out cards and missing comments.
-func (b *boards) finish(x *reader) {
-	for _, of := range b.all {
-		left, missing := map[string]int{}, 0
-		for _, c := range of.cards {
-			if c.left != "" {
-				left[c.left]++
-			} else {
-				missing += max(0, x.counted[c.ID]-len(x.comments[c.ID]))
-			}
-		}
-		for _, role := range slices.Sorted(maps.Keys(left)) {
-			x.to.Note("cards-left-out", of.name+": "+diag.Count(left[role], role+" card")+" left out")
-		}
-		if missing > 0 {
-			x.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
-				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-				"then the same with &before= and the ID of the last one, and name these files, too", of.name, diag.Count(missing, "comment"), of.actions, of.id))
-		}
 	}
 }

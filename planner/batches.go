@@ -30,7 +30,6 @@ func assignBatches(steps []*Step) {
 		}
 		s.Batch, s.Bulk = numbers[at], bulk
 	}
-	awaitLastInSequence(steps)
 }
 
 // bulkOperation returns the operation of API v2 that can carry out a step together with others; nil = none.
@@ -49,54 +48,8 @@ func bulkOperation(s *Step) *resource.Operation {
 	return bulk
 }
 
-// awaitContainers makes the creates of new members wait for their new containers, if a create in API v2 can put an object into its
-// containers.
-func (st *steps) awaitContainers() {
-	for _, s := range st.all() {
-		if !createPlaces(s) {
-			continue
-		}
-		for _, create := range s.after {
-			create.after = append(create.after, s.needs...)
-			create.Write.Places = append(create.Write.Places, s)
-		}
-	}
-}
-
-// createPlaces reports whether the creates of a membership step's members can put them into the container.
-func createPlaces(s *Step) bool {
-	if s.Action != AddMembers {
-		return false
-	}
-	overview, ok := s.Kind.Op(resource.ListOverview, resource.V2)
-	return ok && overview.Overview.Rows == s.Kind.Membership.Member
-}
-
-// awaitLastInSequence makes membership steps wait until all creates in their members' sequences have ended. One list then shows which
-// members are in their containers already.
-func awaitLastInSequence(steps []*Step) {
-	last := map[int]StepID{} // by sequence
-	for _, s := range steps {
-		if s.Batch != 0 && s.Sequence != 0 {
-			last[s.Sequence] = s.Index
-		}
-	}
-	for _, s := range steps {
-		if !createPlaces(s) {
-			continue
-		}
-		for _, i := range s.After {
-			if l := last[steps[i].Sequence]; l > i && l < s.Index {
-				s.After = append(s.After, l)
-			}
-		}
-		slices.Sort(s.After)
-		s.After = slices.Compact(s.After)
-	}
-}
-
 // countRequests returns the number of write requests that the steps make if nothing goes wrong. Steps of a batch share requests as in
-// the executor: a request is full, or has all steps that are ready. A member whose create puts it into the container needs none.
+// the executor: a request is full, or has all steps that are ready.
 func countRequests(steps []*Step) int {
 	n := 0
 	waiting := map[int][]*Step{} // by batch
@@ -105,8 +58,6 @@ func countRequests(steps []*Step) int {
 		case s.Operation == nil || s.Action == NotPossible:
 		case s.Batch != 0:
 			waiting[s.Batch] = append(waiting[s.Batch], s)
-		case createPlaces(s) && !slices.ContainsFunc(s.Members.Items, func(m Member) bool { return m.ID != "" }) &&
-			!slices.ContainsFunc(s.After, func(i StepID) bool { return steps[i].Batch == 0 }):
 		case s.Kind.Uploads() && s.Action == Create:
 			if n += 3; s.Write.Replaces != "" {
 				n++

@@ -184,8 +184,6 @@ type Write struct {
 	Announced bool
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
-	// Places lists membership steps that a Create in API v2 may make unnecessary, because it puts its object into their containers.
-	Places []*Step
 }
 
 // Deletion holds the data of a step that deletes an object.

@@ -9,101 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 
-// The answer to a batch contains only IDs. The list of API v2 shows the containers of the rows, and the list of API v1 shows their values,
-// including texts.
+// The answer to a batch contains only IDs. The list of API v1 shows the values of the rows, including texts.
 
 // newestFirst returns the query for the newest objects first.
 func newestFirst() url.Values { return url.Values{"order_by": {"-created_at"}} }
 
-// placement is a container into which the create of a member puts it.
-type placement struct {
-	overview *resource.Overview
-	step     *planner.Step // the step that adds the members
-	id       string        // ID of the container; "" = it does not exist yet
-}
-
-// findPlacements returns the containers of new members, by address.
-func findPlacements(plan *planner.Plan) map[resource.Address][]placement {
-	found := map[resource.Address][]placement{}
-	for _, step := range plan.Steps {
-		if step.Action != planner.AddMembers {
-			continue
-		}
-		list, ok := step.Kind.Op(resource.ListOverview, plan.API)
-		if !ok || list.Overview.Rows != step.Kind.Membership.Member {
-			continue
-		}
-		for i := range step.Members.Items {
-			a := step.Members.Items[i].Address
-			found[a] = append(found[a], placement{list.Overview, step, step.Members.Container.ID})
-		}
-	}
-	return found
-}
-
-// existingPlacements returns the existing containers into which a create puts its object.
-func (w *write) existingPlacements(step *planner.Step) []placement {
-	var l []placement
-	for _, p := range w.placements[step.Address] {
-		if p.id == "" {
-			p.id, _ = w.ids(p.step.Members.Container.Address)
-		}
-		if p.id != "" {
-			l = append(l, p)
-		}
-	}
-	return l
-}
-
-// addContainers adds the existing containers of an object to the body of its create.
-func (w *write) addContainers(step *planner.Step, body []byte) []byte {
-	overviews, ids := []*resource.Overview{}, map[*resource.Overview][]string{}
-	for _, p := range w.existingPlacements(step) {
-		if ids[p.overview] == nil {
-			overviews = append(overviews, p.overview)
-		}
-		ids[p.overview] = append(ids[p.overview], p.id)
-	}
-	for _, o := range overviews {
-		body = o.Put(body, ids[o])
-	}
-	return body
-}
-
-// splitPlaced separates the members that are already in the container through their creates, according to the service, from the others.
-func (w *write) splitPlaced(ctx context.Context, r row, members []member) (rest []member, in []string) {
-	step := r.step
-	list, ok := step.Kind.Op(resource.ListOverview, w.plan.API)
-	if !ok {
-		return members, nil
-	}
-	var created []string
-	for _, m := range members {
-		if _, ok := w.memory.createdInBatch(m.id); ok {
-			created = append(created, m.id)
-		}
-	}
-	w.memory.loadShown(ctx, list, r.params, created, "-created_at")
-	container := r.params[resource.MustLookup(step.Kind.Membership.Container).Param]
-	for _, m := range members {
-		if row, shown := w.memory.shownRow(m.id); shown && len(list.Overview.Members(step.Kind.Membership, container, []resource.Row{row})) > 0 {
-			in = append(in, m.id)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return rest, in
-}
-
 // writtenRows holds the rows of one kind and parent that the batches of a run wrote.
 type writtenRows struct {
-	ids, fields    map[string]bool
-	texts, changed bool
+	ids, fields map[string]bool
+	changed     bool
 }
 
 // confirmation holds the objects and fields that the batches of a run wrote.
@@ -174,7 +94,7 @@ func (cf *confirmation) recordStep(res *executor.StepResult) {
 	g.ids[res.Outcome.ID] = true
 	g.changed = g.changed || res.Step.Action != planner.Create
 	for _, v := range res.Step.Values() {
-		if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
+		if !resource.IsCustom(v) {
 			g.fields[v.Field.APIName()] = true
 		}
 	}
@@ -187,28 +107,30 @@ func (cf *confirmation) withoutResent(step *planner.Step) *planner.Step {
 	}))
 }
 
-// readRows returns the rows on the service, by ID.
+// readRows returns the rows of kinds whose objects have numbers, by ID.
 func (cf *confirmation) readRows(ctx context.Context) map[string]resource.Row {
 	rows := map[string]resource.Row{}
 	for at, g := range cf.rows {
-		list, ok := resource.OverviewOf(at.kind.Name)
+		list, ok := at.kind.Op(resource.List, resource.V1)
 		params, err := cf.parentParams(at.parent, cf.ids)
-		if !ok || err != nil {
+		if !ok || err != nil || !at.kind.Numbered() {
 			continue
 		}
 		order := "-created_at"
 		if g.changed {
 			order = "-updated_at"
-			cf.memory.forget(g.ids)
 		}
-		if v1, offered := at.kind.Op(resource.List, resource.V1); g.texts && offered {
-			maps.Copy(rows, cf.memory.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
-			continue
-		}
-		cf.memory.loadShown(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
-		for id := range g.ids {
-			if row, shown := cf.memory.shownRow(id); shown {
-				rows[id] = at.kind.FromV2(row)
+		query := url.Values{"order_by": {order}, "fields": {strings.Join(slices.Sorted(maps.Keys(g.fields)), ",")}}
+		for page, err := range cf.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
+			if err != nil {
+				break
+			}
+			for _, row := range page {
+				rows[row.ID()] = row
+				delete(g.ids, row.ID())
+			}
+			if len(g.ids) == 0 {
+				break
 			}
 		}
 	}

@@ -61,10 +61,7 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 	if len(members) == 0 {
 		return executor.Outcome{}, nil
 	}
-	j, all := &memberBatch{write: w, row: r}, members
-	if members, j.in = w.splitPlaced(ctx, r, members); len(members) == 0 {
-		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, j.in)}}, nil
-	}
+	j := &memberBatch{write: w, row: r}
 	if err := j.joinMembers(ctx, members); err != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, stepError(step, err))
 	}
@@ -72,7 +69,7 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, stepError(step, j.explainRefusal())
 	}
 	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherValue, id) })
-	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, all, asSent)}, Warnings: j.warnings}, nil
+	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, members, asSent)}, Warnings: j.warnings}, nil
 }
 
 // attributeValues returns the values of the members' attribute for the state.

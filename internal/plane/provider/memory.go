@@ -2,8 +2,6 @@ package provider
 
 import (
 	"context"
-	"maps"
-	"net/url"
 	"sync"
 	"time"
 
@@ -15,7 +13,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// memory holds what the run has written, and rows that it has read since. It is safe for concurrent use.
+// memory holds what the run has written, and lists that it has read since. It is safe for concurrent use.
 type memory struct {
 	client *apiclient.Client
 
@@ -24,11 +22,9 @@ type memory struct {
 	lists        map[listOf][]resource.Row              // the predefined objects of a new parent
 	batchCreated map[string]int                         // by ID of an object that a batch created: the number of objects created before it
 	unseen       map[*planner.Step]bool                 // steps of batches, whose answers show no values
-	shown        map[string]resource.Row                // by ID: work items as the list of API v2 shows them
 	values       map[resource.Address]map[string]string // values of objects from completed steps
 	written      map[string]time.Time                   // by ID: time of the run's last write, see remember
 
-	reading chan struct{}      // holds an element during a read into shown
 	listing singleflight.Group // reads into lists: several steps that need the same list wait for one read
 }
 
@@ -36,8 +32,8 @@ func newMemory(client *apiclient.Client) *memory {
 	return &memory{
 		client: client,
 		names:  map[planner.Name]string{}, lists: map[listOf][]resource.Row{}, batchCreated: map[string]int{},
-		unseen: map[*planner.Step]bool{}, shown: map[string]resource.Row{}, values: map[resource.Address]map[string]string{},
-		written: map[string]time.Time{}, reading: make(chan struct{}, 1),
+		unseen: map[*planner.Step]bool{}, values: map[resource.Address]map[string]string{},
+		written: map[string]time.Time{},
 	}
 }
 
@@ -107,65 +103,6 @@ func (mm *memory) createdInBatch(id string) (before int, ok bool) {
 	defer mm.mu.Unlock()
 	before, ok = mm.batchCreated[id]
 	return before, ok
-}
-
-func (mm *memory) shownRow(id string) (resource.Row, bool) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	row, ok := mm.shown[id]
-	return row, ok
-}
-
-// forget drops the rows of objects that were written after they were read.
-func (mm *memory) forget(ids map[string]bool) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	maps.DeleteFunc(mm.shown, func(id string, _ resource.Row) bool { return ids[id] })
-}
-
-// loadShown reads objects from a list of API v2 in the given order, until all have been seen. A failure is not an error: unseen objects are
-// not confirmed.
-func (mm *memory) loadShown(ctx context.Context, list *resource.Operation, params map[string]string, ids []string, order string) {
-	select { // steps that need the same rows wait for one read
-	case mm.reading <- struct{}{}:
-	case <-ctx.Done():
-		return
-	}
-	defer func() { <-mm.reading }()
-	missing := map[string]bool{}
-	for _, id := range ids {
-		if _, ok := mm.shownRow(id); !ok {
-			missing[id] = true
-		}
-	}
-	if len(missing) == 0 {
-		return
-	}
-	rows := mm.readUntil(ctx, list, params, order, "all", missing)
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	maps.Copy(mm.shown, rows)
-}
-
-// readUntil reads a list in the given order, until all objects have been seen or a page fails.
-func (mm *memory) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string,
-	missing map[string]bool,
-) map[string]resource.Row {
-	rows := map[string]resource.Row{}
-	query := url.Values{"order_by": {order}, "fields": {fields}}
-	for page, err := range mm.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
-		if err != nil {
-			break
-		}
-		for _, row := range page {
-			rows[row.ID()] = row
-			delete(missing, row.ID())
-		}
-		if len(missing) == 0 {
-			break
-		}
-	}
-	return rows
 }
 
 // listOf identifies the list of a kind in one parent.

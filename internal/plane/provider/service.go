@@ -22,7 +22,6 @@ type Service struct {
 	state       State
 	unappliable map[fieldOf]bool           // fields that differ and cannot be changed
 	sentLater   map[fieldOf]planner.StepID // the step that sends a text after the objects in its links were created
-	placements  map[resource.Address][]placement
 
 	disk disk.Disk // for secrets; nil = the operating system's
 
@@ -56,7 +55,7 @@ type State interface{ Prior() planner.Prior }
 // is over, before it is sent again.
 func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, state: state, placements: findPlacements(plan),
+		client: client, plan: plan, state: state,
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
 		traits:  newLearned(plan.Dialects), memory: newMemory(client), claims: newClaims(state.Prior(), plan.Known),

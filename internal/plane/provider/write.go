@@ -233,7 +233,7 @@ func (w *write) body(step *planner.Step) []byte {
 	values := slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { // a create accepts no null
 		return v.Null && v.Field.Clear == resource.ClearNull
 	})
-	return w.addContainers(step, custom(resource.Body(values, resource.V2Dialect, resolve, extra...)))
+	return custom(resource.Body(values, resource.V2Dialect, resolve, extra...))
 }
 
 // sendBatch sends one request for several rows.

@@ -19,20 +19,6 @@ func InV2(values []*Value) bool {
 	})
 }
 
-// FromV2 renames the fields of a row of API v2 to their names in API v1.
-func (k *Kind) FromV2(row Row) Row {
-	renamed := maps.Clone(row)
-	for i := range k.Fields {
-		f := &k.Fields[i]
-		if name := f.nameIn(V2Dialect); name != "" && name != f.APIName() {
-			if v, shown := row[name]; shown {
-				renamed[f.APIName()] = v
-			}
-		}
-	}
-	return renamed
-}
-
 // DialectOf returns the dialect in which a row names the fields of the kind; ok is false if the row does not show it.
 func (k *Kind) DialectOf(row Row) (d Dialect, ok bool) {
 	for i := range k.Fields {

@@ -103,31 +103,6 @@ func (ov *Overview) idsIn(row Row) []string {
 	return ids
 }
 
-// Put adds the IDs of containers to the API v2 body that creates a member. The field holds one ID or a list.
-func (ov *Overview) Put(body []byte, ids []string) []byte {
-	var value any = ids
-	if !strings.HasSuffix(ov.Field, "_ids") {
-		value = ids[0]
-	}
-	b := bytes.NewBuffer(body[:len(body)-1])
-	b.WriteByte(',')
-	writeJSON(b, ov.Field)
-	b.WriteByte(':')
-	writeJSON(b, value)
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// OverviewOf returns an operation of API v2 that lists the objects of a kind with their containers.
-func OverviewOf(kind string) (*Operation, bool) {
-	for _, k := range Memberships() {
-		if o, ok := k.Op(ListOverview, V2); ok && o.Overview.Rows == kind && k.Membership.Member == kind {
-			return o, true
-		}
-	}
-	return nil, false
-}
-
 // Shows reports whether every row has the field.
 func (ov *Overview) Shows(rows []Row) bool {
 	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[ov.Field]; return !shown })

@@ -69,13 +69,13 @@ func setValueOp() *resource.Operation {
 // object that shows custom fields decides.
 func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 	step := r.step
-	if lacks := w.traits.lacks(setValueOp()); lacks || w.traits.seenCustom(false) {
+	if lacks := w.traits.lacks(setValueOp()); lacks || w.traits.storesCustom.Load() {
 		return !lacks
 	}
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)})
 	if err != nil {
-		w.traits.disable(setValueOp(), err)
+		w.traits.missing.set(setValueOp(), err)
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
@@ -91,10 +91,12 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 		before := w.plan.Known[step.Address].Values[v.Field.Name]
 		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
 		if !ok || there == v.Null || there && still {
-			w.traits.disable(setValueOp(), errors.New("API v2 leaves out custom_fields"))
+			w.traits.missing.set(setValueOp(), errors.New("API v2 leaves out custom_fields"))
 			return false
 		}
-		w.traits.seenCustom(there) // a cleared value may have been empty before
+		if there { // a cleared value may have been empty before
+			w.traits.storesCustom.Store(true)
+		}
 	}
 	return true
 }
@@ -107,15 +109,18 @@ func (w *write) loadCustomNames(ctx context.Context, r row) bool {
 			continue
 		}
 		id, _ := w.ids(v.Field.Definition.Address)
-		name, known := w.traits.customName(id)
+		name, known := w.traits.customNames.get(id)
 		if !known {
 			op, _ := resource.MustLookup(resource.Property).Op(resource.ListNames, resource.V2)
 			rows, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params, Query: url.Values{"fields": {"id,name"}}})
 			if err != nil {
 				rows = nil // API v1 sends the values then
 			}
-			w.traits.nameCustom(id, rows)
-			name, _ = w.traits.customName(id)
+			w.traits.customNames.set(id, "")
+			for _, row := range rows {
+				w.traits.customNames.set(row.ID(), row.Text("name"))
+			}
+			name, _ = w.traits.customNames.get(id)
 		}
 		if name == "" {
 			return false
@@ -127,6 +132,6 @@ func (w *write) loadCustomNames(ctx context.Context, r row) bool {
 // customName returns the name of a property in bodies of API v2, or "".
 func (w *write) customName(definition *resource.Object) string {
 	id, _ := w.ids(definition.Address)
-	name, _ := w.traits.customName(id)
+	name, _ := w.traits.customNames.get(id)
 	return name
 }

@@ -138,18 +138,28 @@ func hasOtherAttribute(step *planner.Step, m *planner.Member, shown resource.Row
 // unless only API v2 knows the value.
 func (s *Service) sendMember(ctx context.Context, step *planner.Step, value string, of func(*resource.Operation) apiclient.Request) (*apiclient.Response, error) {
 	a, op := step.Kind.Membership.Attribute, step.Operation
-	v1, ok := step.Kind.Op(op.Verb, resource.V1)
-	if !op.V2() || !ok || a != nil && value != "" && !a.Known(value) {
+	v1, _ := step.Kind.Op(op.Verb, resource.V1)
+	if a != nil && value != "" && !a.Known(value) {
+		v1 = nil
+	}
+	return withV1(s, op, v1, func(op *resource.Operation) (*apiclient.Response, error) {
 		return s.client.Do(ctx, of(op)) //nolint:wrapcheck // the caller says what failed
+	})
+}
+
+// withV1 sends a request with an operation. If the service lacks the operation in API v2, that of API v1 is used; nil = there is none.
+func withV1[T any](s *Service, op, v1 *resource.Operation, send func(*resource.Operation) (T, error)) (T, error) {
+	if !op.V2() || v1 == nil {
+		return send(op)
 	}
 	if !s.traits.lacks(op) {
-		res, err := s.client.Do(ctx, of(op))
+		res, err := send(op)
 		if !errors.Is(err, apiclient.ErrUnsupported) {
-			return res, err //nolint:wrapcheck // the caller says what failed
+			return res, err
 		}
-		s.traits.disable(op, err)
+		s.traits.missing.set(op, err)
 	}
-	return s.client.Do(ctx, of(v1)) //nolint:wrapcheck // the caller says what failed
+	return send(v1)
 }
 
 // changeRelation changes the type of a custom relation by removing and adding it, because the API has no update.
@@ -337,37 +347,33 @@ func (s *Service) memberRows(ctx context.Context, step *planner.Step, params map
 }
 
 // removeMembers removes members from a container: one in the path or in the body, or a list. If API v2 lacks the operation, API v1 removes
-// them one by one.
+// them.
 func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
-	v1, ok := step.Kind.Op(resource.RemoveMembers, resource.V1)
-	if !ok || !step.Operation.V2() {
-		return s.removeWith(ctx, step.Operation, step)
-	}
-	if !s.traits.lacks(step.Operation) {
-		out, err := s.removeWith(ctx, step.Operation, step)
-		if !errors.Is(err, apiclient.ErrUnsupported) {
-			return out, err
+	v1, _ := step.Kind.Op(resource.RemoveMembers, resource.V1)
+	return withV1(s, step.Operation, v1, func(op *resource.Operation) (removed executor.Outcome, err error) {
+		size := len(step.Members.Items)
+		if op.TakesOne(step.Kind) {
+			size = 1
 		}
-		s.traits.disable(step.Operation, err)
-	}
-	var removed executor.Outcome
-	for i := range step.Members.Items {
-		one, members := *step, *step.Members
-		members.Items = step.Members.Items[i : i+1]
-		one.Operation, one.Members = v1, &members
-		out, err := s.removeWith(ctx, v1, &one)
-		if removed.Members = append(removed.Members, out.Members...); err != nil {
-			return removed, err
+		for items := range slices.Chunk(step.Members.Items, size) {
+			some, members := *step, *step.Members
+			some.Operation, some.Members, members.Items = op, &members, items
+			ids, err := s.removeOnce(ctx, &some)
+			if removed.Members = append(removed.Members, ids...); err != nil {
+				return removed, err
+			}
 		}
-	}
-	return removed, nil
+		return removed, nil
+	})
 }
 
-func (s *Service) removeWith(ctx context.Context, op *resource.Operation, step *planner.Step) (executor.Outcome, error) {
+// removeOnce removes the members of a step with one request, and returns their IDs.
+func (s *Service) removeOnce(ctx context.Context, step *planner.Step) ([]string, error) {
 	ids := make([]string, len(step.Members.Items))
 	for i := range step.Members.Items {
 		ids[i] = step.Members.Items[i].ID
 	}
+	op := step.Operation
 	req := apiclient.Request{Operation: op, Params: maps.Clone(step.Params)}
 	if m := step.Kind.Membership; op.TakesOne(step.Kind) && len(op.Body) == 0 {
 		if req.Params[m.MemberParam()] == "" { // the path needs the ID of the membership itself
@@ -380,12 +386,11 @@ func (s *Service) removeWith(ctx context.Context, op *resource.Operation, step *
 	switch {
 	case err == nil:
 	case !isNotFound(err):
-		return executor.Outcome{}, stepError(step, err)
+		return nil, stepError(step, err)
 	case !s.confirmRemoved(ctx, step, ids):
-		return executor.Outcome{},
-			diag.WithHint(stepError(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
+		return nil, diag.WithHint(stepError(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
 	}
-	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
+	return ids, nil
 }
 
 // confirmRemoved reports whether none of the members is in the container after the service answered 404. The 404 for a single member

@@ -17,23 +17,21 @@ import (
 type memory struct {
 	client *apiclient.Client
 
+	names  table[planner.Name, string]                // IDs of names that exist only since this run
+	lists  table[listOf, []resource.Row]              // the predefined objects of a new parent
+	values table[resource.Address, map[string]string] // values of objects from completed steps
+
 	mu           sync.Mutex
-	names        map[planner.Name]string                // IDs of names that exist only since this run
-	lists        map[listOf][]resource.Row              // the predefined objects of a new parent
-	batchCreated map[string]int                         // by ID of an object that a batch created: the number of objects created before it
-	unseen       map[*planner.Step]bool                 // steps of batches, whose answers show no values
-	values       map[resource.Address]map[string]string // values of objects from completed steps
-	written      map[string]time.Time                   // by ID: time of the run's last write, see remember
+	batchCreated map[string]int         // by ID of an object that a batch created: the number of objects created before it
+	unseen       map[*planner.Step]bool // steps of batches, whose answers show no values
+	written      map[string]time.Time   // by ID: time of the run's last write, see remember
 
 	listing singleflight.Group // reads into lists: several steps that need the same list wait for one read
 }
 
 func newMemory(client *apiclient.Client) *memory {
 	return &memory{
-		client: client,
-		names:  map[planner.Name]string{}, lists: map[listOf][]resource.Row{}, batchCreated: map[string]int{},
-		unseen: map[*planner.Step]bool{}, values: map[resource.Address]map[string]string{},
-		written: map[string]time.Time{},
+		client: client, batchCreated: map[string]int{}, unseen: map[*planner.Step]bool{}, written: map[string]time.Time{},
 	}
 }
 
@@ -49,7 +47,8 @@ func (mm *memory) remember(step *planner.Step, out executor.Outcome, ids executo
 	defer mm.mu.Unlock()
 	o, written := step.Object, append([]string{out.ID}, out.Members...)
 	if step.Members == nil {
-		mm.values[step.Address] = planner.MergeValues(mm.values[step.Address], out.Values)
+		known, _ := mm.values.get(step.Address)
+		mm.values.set(step.Address, planner.MergeValues(known, out.Values))
 	} else {
 		o = step.Members.Container.Object
 	}
@@ -62,13 +61,6 @@ func (mm *memory) remember(step *planner.Step, out executor.Outcome, ids executo
 			mm.written[id] = at
 		}
 	}
-}
-
-// valuesOf returns the values of an object from completed steps.
-func (mm *memory) valuesOf(address resource.Address) map[string]string {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	return mm.values[address]
 }
 
 // isUntouched reports whether, by its row, nobody changed an object after the run wrote it.
@@ -114,36 +106,17 @@ type listOf struct {
 // readList reads a list once in a run.
 func (mm *memory) readList(ctx context.Context, of listOf, req apiclient.Request) ([]resource.Row, error) {
 	found, err, _ := mm.listing.Do(of.kind.Name+" "+addressOf(of.parent), func() (any, error) {
-		mm.mu.Lock()
-		rows, ok := mm.lists[of]
-		mm.mu.Unlock()
-		if ok {
+		if rows, ok := mm.lists.get(of); ok {
 			return rows, nil
 		}
 		rows, err := mm.client.List(ctx, req)
 		if err == nil {
-			mm.mu.Lock()
-			mm.lists[of] = rows
-			mm.mu.Unlock()
+			mm.lists.set(of, rows)
 		}
 		return rows, err
 	})
 	rows, _ := found.([]resource.Row)
 	return rows, err
-}
-
-// nameID returns the ID of a name that exists only since this run.
-func (mm *memory) nameID(n planner.Name) (string, bool) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	id, ok := mm.names[n]
-	return id, ok
-}
-
-func (mm *memory) setName(n planner.Name, id string) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	mm.names[n] = id
 }
 
 // addressOf returns the address of an object, or "" for nil.

@@ -17,7 +17,7 @@ func (s *Service) nameID(n planner.Name) (string, bool) {
 	if id, ok := s.plan.Names[n]; ok {
 		return id, true
 	}
-	return s.memory.nameID(n)
+	return s.memory.names.get(n)
 }
 
 // resolveRuntimeNames looks up names in a step's values that exist only since the run created their parent, such as the states of a new
@@ -63,7 +63,7 @@ func (w *write) readNames(ctx context.Context, o *resource.Object, name planner.
 		return fmt.Errorf("%s has no %s %q, unlike most new ones; it has %s: add it to the manifest, or use one of these",
 			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
-	w.memory.setName(name, ids[0])
+	w.memory.names.set(name, ids[0])
 	return nil
 }
 

@@ -109,7 +109,8 @@ func (w *write) completeRow(ctx context.Context, r row, shown resource.Row) reso
 // recordRewrites adds to the applied values those that the service rewrote.
 func (w *write) recordRewrites(step *planner.Step, row resource.Row, applied map[string]string) {
 	resolve := w.idResolver(step.Object, w.ids)
-	known := planner.MergeValues(w.plan.Known[step.Address].Values, w.memory.valuesOf(step.Address))
+	inRun, _ := w.memory.values.get(step.Address)
+	known := planner.MergeValues(w.plan.Known[step.Address].Values, inRun)
 	for i := range step.Object.Values {
 		v := &step.Object.Values[i]
 		key := planner.ShownKey(v.Field.Name)
@@ -151,7 +152,7 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	if other, ok := w.otherDialect(step, dialect, err); ok {
 		req.Body = body(other)
 		if res, err = w.client.Do(ctx, req); err == nil {
-			w.traits.setDialect(step.Kind, other)
+			w.traits.dialects.set(step.Kind.Name, other)
 		}
 	}
 	if err != nil {
@@ -160,8 +161,8 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	if step.Operation.ListInBody != "" && len(res.Rows) == 1 {
 		res.Row = res.Rows[0]
 	}
-	if d, known := step.Kind.DialectOf(res.Row); known {
-		w.traits.setDialect(step.Kind, d)
+	if d, known := step.Kind.DialectOf(res.Row); known && step.Kind.HasDialects() {
+		w.traits.dialects.set(step.Kind.Name, d)
 	}
 	return res, nil
 }

@@ -26,7 +26,7 @@ type Service struct {
 	disk disk.Disk // for secrets; nil = the operating system's
 
 	inDoubt  inDoubt
-	traits   *serviceTraits
+	traits   serviceTraits
 	memory   *memory
 	claims   *claims
 	listLock chan struct{} // held while a whole list is written, see lockListWrites
@@ -58,8 +58,11 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		client: client, plan: plan, state: state,
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
-		traits:  newLearned(plan.Dialects), memory: newMemory(client), claims: newClaims(state.Prior(), plan.Known),
+		memory:  newMemory(client), claims: newClaims(state.Prior(), plan.Known),
 		listLock: make(chan struct{}, 1),
+	}
+	for kind, d := range plan.Dialects {
+		s.traits.dialects.set(kind, d)
 	}
 	for _, step := range plan.Steps {
 		for _, v := range step.Values() {

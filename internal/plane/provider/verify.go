@@ -66,7 +66,7 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 	}
 	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.Write.SetExternalID
 	for _, v := range hidden {
-		if informative && w.traits.firstHidden(v.Field) { // an answer without any field contradicts nothing
+		if informative && !w.traits.hidden.set(v.Field, true) { // an answer without any field contradicts nothing
 			warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
 				"check "+string(step.Address)+" on the service")
 		}
@@ -111,7 +111,7 @@ func (w *write) unsentFields(step *planner.Step) diag.List {
 			if target == nil {
 				continue
 			}
-			if _, ok := w.ids(target.Address); !ok && w.traits.firstHidden(v.Field) {
+			if _, ok := w.ids(target.Address); !ok && !w.traits.hidden.set(v.Field, true) {
 				l.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "unsupported", Position: v.Position, Address: string(step.Address),
 					Summary: v.Field.Name + " is left out, here and on other objects: " + string(target.Address) + " is not on the service",

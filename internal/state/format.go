@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -114,9 +115,8 @@ func readRecord(r planner.Record) (planner.Record, error) {
 // decode reads a state. It accepts any JSON of the right shape, even if a formatter rewrote it. Unknown
 // keys are an error, because saving would lose them.
 func decode(path string, text []byte) (*content, error) {
-	d := decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
-	d.json.DisallowUnknownFields()
-	c, err := d.state()
+	c := &content{records: planner.Prior{}}
+	line, err := c.decode(text)
 	if err == nil {
 		return c, nil
 	}
@@ -127,139 +127,56 @@ func decode(path string, text []byte) (*content, error) {
 		return nil, &VersionError{Path: path, Version: version.FormatVersion, Known: formatVersion}
 	}
 	return nil, &CorruptError{
-		Path: path, Line: d.line(err), Reason: "this is not a state file of planform: " + reason(err),
+		Path: path, Line: line, Reason: "this is not a state file of planform: " + err.Error(),
 		Advice: "restore an older one, such as " + path + ".backup; or move it away: objects are then found by IDs, marks and names",
 	}
 }
 
-type decoder struct {
-	text   []byte
-	json   *json.Decoder
-	offset int64 // offset of the object being read
+// decode reads a state, and returns the line of an error, or 0.
+func (cn *content) decode(text []byte) (line int, err error) {
+	var file struct {
+		FormatVersion int `json:"format_version"`
+		identity
+		Journal string            `json:"journal"`
+		Plan    *Plan             `json:"plan"`
+		Objects []json.RawMessage `json:"objects"`
+	}
+	if line, err = diag.ReadJSON(text, &file); err != nil {
+		return line, err
+	}
+	switch {
+	case file.FormatVersion != formatVersion:
+		return 0, fmt.Errorf("there is no format version %d", file.FormatVersion)
+	case file.Lineage == "":
+		return 0, errors.New("it has no lineage")
+	case file.Objects == nil:
+		return 0, errors.New("it has no objects")
+	}
+	cn.identity, cn.Journal, cn.Plan = file.identity, file.Journal, file.Plan
+	at := 0
+	for _, object := range file.Objects {
+		at += bytes.Index(text[at:], object)
+		if err := cn.addObject(object); err != nil {
+			return 1 + bytes.Count(text[:at], []byte("\n")), err
+		}
+		at += len(object)
+	}
+	return 0, nil
 }
 
-func (dc *decoder) state() (*content, error) {
-	c := &content{records: planner.Prior{}}
-	var version int
-	known := map[string]any{
-		"format_version": &version, "lineage": &c.Lineage, "serial": &c.Serial, "base_url": &c.BaseURL, "workspace": &c.Workspace, "owners": &c.Owners,
-		"journal": &c.Journal, "plan": &c.Plan, "objects": nil,
-	}
-	if err := dc.delim('{'); err != nil {
-		return nil, err
-	}
-	seen := map[string]bool{}
-	for dc.json.More() {
-		token, err := dc.json.Token()
-		if err != nil {
-			return nil, err
-		}
-		key, _ := token.(string)
-		field, ok := known[key]
-		if !ok {
-			return nil, fmt.Errorf("%s is not known here", quoted(key))
-		}
-		if seen[key] {
-			return nil, fmt.Errorf("%s is there twice", quoted(key))
-		}
-		seen[key] = true
-		dc.offset = dc.json.InputOffset()
-		if key == "objects" {
-			err = dc.objects(c)
-		} else {
-			err = dc.json.Decode(field)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := dc.delim('}'); err != nil {
-		return nil, err
-	}
-	dc.offset = dc.json.InputOffset()
-	if _, err := dc.json.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows its end")
-	}
-	for _, key := range []string{"format_version", "lineage", "serial", "base_url", "workspace", "objects"} {
-		if !seen[key] {
-			return nil, fmt.Errorf("it has no %s", key)
-		}
-	}
-	if version != formatVersion {
-		return nil, fmt.Errorf("there is no format version %d", version)
-	}
-	if c.Lineage == "" {
-		return nil, errors.New("its lineage is empty")
-	}
-	return c, nil
-}
-
-func (dc *decoder) objects(c *content) error {
-	if err := dc.delim('['); err != nil {
+// addObject adds the record of an object.
+func (cn *content) addObject(text []byte) error {
+	var r planner.Record
+	if _, err := diag.ReadJSON(text, &r); err != nil {
 		return err
 	}
-	for dc.json.More() {
-		dc.offset = dc.json.InputOffset()
-		var r planner.Record
-		if err := dc.json.Decode(&r); err != nil {
-			return err
-		}
-		if r.Address == "" {
-			return errors.New("an object has no address")
-		}
-		if _, twice := c.records[r.Address]; twice {
-			return fmt.Errorf("%s is there twice", quoted(string(r.Address)))
-		}
-		var err error
-		if c.records[r.Address], err = readRecord(r); err != nil {
-			return err
-		}
+	if r.Address == "" {
+		return errors.New("an object has no address")
 	}
-	return dc.delim(']')
-}
-
-func (dc *decoder) delim(want json.Delim) error {
-	dc.offset = dc.json.InputOffset()
-	token, err := dc.json.Token()
-	if err != nil {
-		return err
+	if _, twice := cn.records[r.Address]; twice {
+		return fmt.Errorf("%s is there twice", quoted(string(r.Address)))
 	}
-	if token != want {
-		return fmt.Errorf("%s was expected", want)
-	}
-	return nil
-}
-
-// line returns the line of an error: the exact line of a syntax error, else the first line of the object.
-func (dc *decoder) line(err error) int {
-	at := dc.offset
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		// The offset of a stream decoder is relative to the last read.
-		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(dc.text, &struct{}{})); ok {
-			at = s.Offset - 1
-		}
-	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		at = int64(len(dc.text))
-	}
-	at = min(max(at, 0), int64(len(dc.text)))
-	rest := dc.text[at:]
-	at += int64(len(rest) - len(bytes.TrimLeft(rest, ", \t\r\n"))) // to the beginning of the object
-	if at == int64(len(dc.text)) {
-		at = int64(len(bytes.TrimRight(dc.text, " \t\r\n")))
-	}
-	return bytes.Count(dc.text[:at], []byte("\n")) + 1
-}
-
-// reason says in plain words what encoding/json rejects.
-func reason(err error) string {
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%s cannot be a %s", t.Field, t.Value)
-	}
-	if t, ok := errors.AsType[*time.ParseError](err); ok {
-		return timeError(t.Value).Error()
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return "it ends too early"
-	}
-	return err.Error()
+	var err error
+	cn.records[r.Address], err = readRecord(r)
+	return err
 }

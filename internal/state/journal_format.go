@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -231,7 +232,7 @@ func damageError(path string, n int, err error) error {
 func parseHeader(path string, body []byte) (*journal, error) {
 	var h header
 	if err := json.Unmarshal(body, &h); err != nil {
-		return nil, errors.New(reason(err))
+		return nil, err
 	}
 	switch {
 	case h.Version > journalVersion:
@@ -244,10 +245,8 @@ func parseHeader(path string, body []byte) (*journal, error) {
 
 func parseLine(body []byte) (line, error) {
 	var l line
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
-		return l, errors.New(reason(err))
+	if _, err := diag.ReadJSON(body, &l); err != nil {
+		return l, err
 	}
 	switch steps := slices.DeleteFunc([]resource.Address{l.Intent, l.Commit, l.Abort}, func(a resource.Address) bool { return a == "" }); {
 	case len(steps) > 1:

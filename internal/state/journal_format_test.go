@@ -251,7 +251,7 @@ func TestAJournalOfAnotherStateIsRefused(t *testing.T) {
 		"an empty journal is read":                                    {state, "", ""},
 		"a journal of zeros is read":                                  {state, "\x00\x00\x00", ""},
 		"a line with an unknown action is refused":                    {state, string(lines(t, good, line{Intent: "a/b", Action: new(planner.NotPossible)})), `:2: there is no action "not_possible"`},
-		"a line of unknown kind is refused":                           {state, string(lines(t, good, map[string]string{"x": "a/b"})), `:2: json: unknown field "x"`},
+		"a line of unknown kind is refused":                           {state, string(lines(t, good, map[string]string{"x": "a/b"})), `:2: "x" is not known here`},
 		"a line that names no step is refused":                        {state, string(lines(t, good, line{Action: new(planner.Create)})), `:2: the line names no step`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -224,8 +224,8 @@ func TestAFileThatIsNoPlanIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"":                                 "plan.json is not a plan: it ends too early",
-		string(good[:len(good)/2]):         "plan.json is not a plan: it ends too early",
+		"":                                 "plan.json is not a plan: line 1: it ends too early",
+		string(good[:len(good)/2]):         "plan.json is not a plan: line 1: it ends too early",
 		"{\n}}\n":                          "plan.json is not a plan: line 2: invalid character '}' after top-level value",
 		"[1]":                              "plan.json is not a plan: it is a JSON array, and no object",
 		`{"format_version": 1}`:            "plan.json is not a plan: it has no format_version or no steps",

@@ -1,12 +1,10 @@
 package planfile
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,25 +22,24 @@ func Parse(name string, text []byte) (*Document, error) {
 		FormatVersion int             `json:"format_version"`
 		Steps         json.RawMessage `json:"steps"`
 	}
-	switch err := json.Unmarshal(text, &version); {
-	case err != nil:
-		return nil, bad(explainJSON(text, err))
+	d := &Document{}
+	line, err := diag.ReadJSON(text, d)
+	_ = json.Unmarshal(text, &version) // err is about the whole text
+	member, unknown := errors.AsType[*diag.UnknownMemberError](err)
+	switch {
 	case version.FormatVersion > FormatVersion:
 		return nil, diag.WithHint(fmt.Errorf("%s has the format version %d, and this planform reads up to %d", name, version.FormatVersion,
 			FormatVersion),
 			"use the version of planform that made it, or make a new plan")
+	case line > 0:
+		return nil, bad(fmt.Errorf("line %d: %w", line, err))
+	case err != nil && !unknown:
+		return nil, bad(err)
 	case version.FormatVersion < 1 || version.Steps == nil:
 		return nil, bad(errors.New("it has no format_version or no steps"))
-	}
-	d := &Document{}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields() // a member that this version does not know could mean anything, and no checksum covers it
-	if err := decoder.Decode(d); err != nil {
-		if member, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return nil, diag.WithHint(fmt.Errorf("%s has the member %s, which this version of planform does not know", name, diag.Truncate(member, 100)),
-				"use the version of planform that made it, or make a new plan: a plan cannot be edited")
-		}
-		return nil, bad(explainJSON(text, err))
+	case unknown: // it could mean anything, and no checksum covers it
+		return nil, diag.WithHint(fmt.Errorf("%s has the member %s, which this version of planform does not know", name, member.Member),
+			"use the version of planform that made it, or make a new plan: a plan cannot be edited")
 	}
 	if err := d.check(); err != nil {
 		return nil, bad(err)
@@ -65,23 +62,6 @@ func Parse(name string, text []byte) (*Document, error) {
 		return nil, bad(errors.New("its summary is not that of its steps"))
 	}
 	return d, nil
-}
-
-// explainJSON explains an error of encoding/json in plain words, with its line.
-func explainJSON(text []byte, err error) error {
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		if syntax.Offset >= int64(len(text)) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("it ends too early")
-		}
-		return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
-	}
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if t.Field == "" {
-			return fmt.Errorf("it is a JSON %s, and no object", t.Value)
-		}
-		return fmt.Errorf("%s cannot be a %s", t.Field, t.Value)
-	}
-	return err
 }
 
 // countSteps returns the summary with the steps counted anew.

@@ -3,7 +3,48 @@ package diag
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 )
+
+// ReadJSON decodes a text into value, and accepts no member that value does not know. The error is in plain words; line is its line, from 1,
+// or 0 if it is not known.
+func ReadJSON(text []byte, value any) (line int, err error) {
+	var whole json.RawMessage
+	if err = json.Unmarshal(text, &whole); err == nil { // it knows the place of a syntax error, and refuses a second value
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		err = d.Decode(value)
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if e.Offset >= int64(len(text)) {
+			return 1 + bytes.Count(bytes.TrimSpace(text), []byte("\n")), errors.New("it ends too early")
+		}
+		return 1 + bytes.Count(text[:e.Offset-1], []byte("\n")), err
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+		return 0, fmt.Errorf("%s cannot be a %s", e.Field, e.Value)
+	} else if ok {
+		return 0, fmt.Errorf("it is a JSON %s, and no object", e.Value)
+	}
+	if e, ok := errors.AsType[*time.ParseError](err); ok {
+		return 0, errors.New(Quote(e.Value) + " is not a time such as 2026-11-20T20:36:10Z")
+	}
+	if err == nil {
+		return 0, nil
+	}
+	if member, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		return 0, &UnknownMemberError{Truncate(member, 100)}
+	}
+	return 0, err
+}
+
+// UnknownMemberError is the error of a JSON object with a member that this version does not know.
+type UnknownMemberError struct{ Member string } // between quotation marks
+
+func (e *UnknownMemberError) Error() string { return e.Member + " is not known here" }
 
 // JSON encodes a value without a line end, and without escapes for HTML.
 func JSON(value any, indent string) ([]byte, error) {

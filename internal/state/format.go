@@ -44,12 +44,12 @@ type content struct {
 
 // encode writes the state in its only form, in small writes: w should buffer.
 func (cn *content) encode(w io.Writer) error {
-	text, err := marshal(struct {
+	text, err := diag.SafeJSON(struct {
 		FormatVersion int `json:"format_version"`
 		identity
 		Journal string `json:"journal,omitempty"`
 		Plan    *Plan  `json:"plan,omitempty"`
-	}{formatVersion, cn.identity, cn.Journal, cn.Plan})
+	}{formatVersion, cn.identity, cn.Journal, cn.Plan}, "")
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (cn *content) encode(w io.Writer) error {
 		if _, err := w.Write(append(text, '\n')); err != nil {
 			return err
 		}
-		if text, err = marshal(cn.records[address]); err != nil {
+		if text, err = diag.SafeJSON(cn.records[address], ""); err != nil {
 			return err
 		}
 	}

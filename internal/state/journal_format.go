@@ -75,7 +75,7 @@ func appendSum(b []byte, start int, before uint32) ([]byte, uint32) {
 
 // appendLine appends a line or the header, and returns its checksum.
 func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
-	text, err := marshal(l)
+	text, err := diag.SafeJSON(l, "")
 	if err != nil {
 		return b, before, err
 	}

@@ -171,6 +171,5 @@ func readHolder(path string) Holder {
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return Holder{}
 	}
-	h.User, h.Host = replaceUnprintable(h.User), replaceUnprintable(h.Host)
 	return h
 }

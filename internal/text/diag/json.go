@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // ReadJSON decodes a text into value, and accepts no member that value does not know. The error is in plain words; line is its line, from 1,
@@ -55,6 +59,32 @@ func JSON(value any, indent string) ([]byte, error) {
 	err := e.Encode(value)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
+
+// SafeJSON encodes a value like [JSON], with an escape for each character that is not printable: no text in it can control a terminal, hide,
+// or break its line. It also escapes what CI systems read as a command in a log, such as ##vso[.
+func SafeJSON(value any, indent string) ([]byte, error) {
+	text, err := JSON(value, indent)
+	needsEscape := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	if bytes.ContainsFunc(text, needsEscape) {
+		var safe []byte
+		for _, r := range string(text) { // JSON has such characters in strings only
+			if !needsEscape(r) {
+				safe = utf8.AppendRune(safe, r)
+				continue
+			}
+			for _, unit := range utf16.AppendRune(nil, r) {
+				safe = fmt.Appendf(safe, `\u%04x`, unit)
+			}
+		}
+		text = safe
+	}
+	if bytes.Contains(text, []byte("##")) {
+		text = ciCommand.ReplaceAll(text, []byte(`#\u0023$1`))
+	}
+	return text, err
+}
+
+var ciCommand = regexp.MustCompile(`##([A-Za-z_-]*\[)`)
 
 // OrNull returns a pointer to a value, or nil for the zero value, so that unknown values are null in JSON.
 func OrNull[T comparable](value T) *T {

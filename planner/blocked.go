@@ -133,7 +133,7 @@ func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 		r := &v.Refs[j]
 		at, listed := b.objects.index[r.Target]
 		if listed && t.membership == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
-			r.Target == nil && t.field.Literal(b.in.API, r) == "" && b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].unsupported {
+			r.Target == nil && t.field.Literal(b.in.API, r) == "" && b.refs.names[b.refs.keyOf(i, t, r)].why.Code == Lacks {
 			return plural(t.to.kind)
 		}
 	}
@@ -159,7 +159,7 @@ func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
 // whyUnavailableRef returns the cause that keeps one reference of a value from being sent.
 func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) Cause {
 	if r.Target == nil {
-		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why.exists() {
+		if why := b.refs.names[b.refs.keyOf(i, t, r)].why; why.exists() && why.Code != Lacks {
 			return why
 		}
 		if id := t.field.Literal(b.in.API, r); id != "" && t.membership == nil && b.isUnlisted(i, t, id) {

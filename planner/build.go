@@ -54,7 +54,7 @@ func Build(w *World) Result {
 func newPlan(in *Input, refs *references) *Plan {
 	return &Plan{
 		Owner: in.Owner, Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired,
-		Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan,
+		Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.resolvedNames(),
 	}
 }
 

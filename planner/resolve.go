@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,6 @@ type references struct {
 	analysis
 
 	names      map[nameKey]nameResult
-	idsForPlan map[Name]string
 	manyValues bool // reading the values of custom fields takes too many requests
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
@@ -24,10 +24,7 @@ type references struct {
 
 // resolve looks up the names that stand for objects that the manifest does not list.
 func resolve(matched *identities) *references {
-	s := &references{
-		analysis: matched.analysis,
-		names:    map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
-	}
+	s := &references{analysis: matched.analysis, names: map[nameKey]nameResult{}}
 	s.resolveNames()
 	s.findCycles()
 	return s
@@ -42,9 +39,138 @@ type nameKey struct {
 
 // nameResult is the result of looking up a name.
 type nameResult struct {
-	id          string // "" = an error was reported, or the ID is found only during the run
-	unsupported bool   // this edition lacks the kind
-	notFound    Cause  // if no object of the service has the name or identifier
+	id  string // "" = there is none, or it is found only during the run
+	why Cause  // the cause why the fields that have the name are not possible, if no error was reported
+}
+
+// nameUse is the first use of a name in the manifest.
+type nameUse struct {
+	nameKey nameKey
+	by      objectID
+	field   *resource.Field
+	ref     *resource.Reference
+}
+
+// keyOf returns the key under which the name in a reference of object i is looked up.
+func (re *references) keyOf(i objectID, t *refField, r *resource.Reference) nameKey {
+	return nameKey{t.to, re.objects.within(i, t.to), r.Text}
+}
+
+// resolveNames finds the IDs of objects of the service that fields of the manifest name.
+func (re *references) resolveNames() {
+	// A field of an imported past, such as an author, is left out if its name is unknown. If a field that cannot be left out has the same
+	// unknown name, that is an error. Such fields come first, because each name is looked up once.
+	for _, past := range []bool{false, true} {
+		var asked []nameUse
+		for _, n := range re.objects.uses {
+			if !re.objects.states[n.by].presence.isDecided() || n.value.Field.Past != past {
+				continue
+			}
+			for j := range n.value.Refs {
+				r := &n.value.Refs[j]
+				if r.Target != nil || n.field.field.Literal(re.in.API, r) != "" {
+					continue
+				}
+				name := re.keyOf(n.by, n.field, r)
+				if _, done := re.names[name]; !done {
+					re.names[name] = nameResult{}
+					asked = append(asked, nameUse{name, n.by, n.value.Field, r})
+				}
+			}
+		}
+		re.service.each(len(asked), func(k int) { re.names[asked[k].nameKey] = re.lookUp(asked[k]) })
+	}
+}
+
+// lookUp finds the object of the service that has a name.
+func (re *references) lookUp(use nameUse) nameResult {
+	t, text, within := use.nameKey.kind, use.nameKey.text, use.nameKey.within
+	what := "the " + t.kind.Noun() + " \"" + text + "\""
+	switch {
+	case t.self != nil && text == resource.Me:
+		if id := re.snapshot.self(t); id != "" {
+			return nameResult{id: id}
+		}
+		return re.unknown(use, "\""+text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+	case t.find != nil && t.kind.IsIdentifier(text): // an identifier is looked up in the whole workspace
+		return re.lookUpIdentifier(use)
+	}
+	if within != noObject {
+		parent := string(re.in.Desired[within].Address)
+		switch p := re.objects.states[within].presence; {
+		case !p.isDecided():
+			return nameResult{}
+		case p == absent && re.snapshot.kindPresence(t) == unsupported:
+			return nameResult{why: lacks(plural(t.kind))}
+		case p == absent && t.hasDefault(text):
+			return nameResult{} // its ID is looked up during the run
+		case p == absent:
+			hint := ""
+			if t.kind.Section != "" {
+				hint = "add it to the " + plural(t.kind) + " of " + parent
+			}
+			return re.unknown(use, what+" is not there: "+parent+" does not exist yet", hint)
+		}
+	}
+	if t.kind.AdoptOnRequestOnly { // several objects of the kind may have the same name
+		return re.unknown(use, what+" is neither in the manifest nor an ID or identifier",
+			"write the key of one in the manifest, its identifier, or its ID")
+	}
+	switch l, st := re.snapshot.list(t, within); {
+	case st == exists:
+		return re.lookUpIn(l, use)
+	case st == unsupported:
+		return nameResult{why: lacks(plural(t.kind))}
+	case t.list == nil:
+		return re.unknown(use, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
+	case st == notFound:
+		return nameResult{why: refused(l.why)}
+	default: // an error was reported
+		return nameResult{}
+	}
+}
+
+// lookUpIdentifier looks up a readable identifier such as WEB-12.
+func (re *references) lookUpIdentifier(use nameUse) nameResult {
+	t, text := use.nameKey.kind, use.nameKey.text
+	if code, _, _ := strings.Cut(strings.ToUpper(text), "-"); re.objects.newCodes[code] {
+		return re.unknown(use, numbersLater(text), byKey)
+	}
+	path, _ := t.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": text})
+	a := re.service.askOptional(Read{Operation: t.find, Path: path})
+	switch {
+	case a.Unsupported:
+		return re.unknown(use, "this edition of the service cannot look up "+text, "give its ID")
+	case a.NotFound || len(a.Rows) == 0:
+		return nameResult{why: refused("the service shows no " + t.kind.Noun() + " " + text + ": " + whyNotShown)}
+	default:
+		return nameResult{id: a.Rows[0].ID()}
+	}
+}
+
+// lookUpIn finds the one row of a list that has a name: with the same case, else in any case.
+func (re *references) lookUpIn(l *listing, use nameUse) nameResult {
+	t, text, within := use.nameKey.kind, use.nameKey.text, use.nameKey.within
+	where, lists := "", "the manifest"
+	if within != noObject {
+		lists = string(re.in.Desired[within].Address)
+		where = " in " + lists
+	}
+	switch hits := l.withIDs(re.snapshot.names(t, within).Named(text)); {
+	case len(hits) == 1:
+		return nameResult{id: hits[0].ID()}
+	case len(hits) > 1:
+		return re.unknown(use, "the "+t.kind.Noun()+" \""+text+"\" is ambiguous"+where+": "+re.objects.enumerate(t.kind, within, hits)+
+			" all have this name", "give the ID of the right one")
+	case re.in.invites(use.field, use.ref):
+		i, invited := re.objects.indexOf(resource.NewAddress(resource.Invitation, strings.ToLower(text)))
+		return nameResult{why: notAccepted(text, invited && re.objects.states[i].row["accepted"] == true)}
+	}
+	hint := ""
+	if len(re.diags.List) < diag.MaxShown { // each hint compares all names
+		hint = suggestions(text, t, l, lists)
+	}
+	return re.unknown(use, "the service has no "+t.kind.Noun()+" \""+text+"\""+where, hint)
 }
 
 // suggestions returns a hint for an unknown name: similar names, all names, or how to add an object of that name.
@@ -55,183 +181,43 @@ func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 			first, all = append(first, names[0]), append(all, names...)
 		}
 	}
-	if typo := diag.Typo(text, all); len(typo) > 0 {
+	if len(diag.Typo(text, all)) > 0 {
 		return diag.Choose(text, all)
 	}
+	hint := cmp.Or(t.kind.WhereMade, createFirst)
+	if t.kind.Section != "" && t.create != nil {
+		hint = "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
+	}
 	if there := diag.Choose(text, first); there != "" {
-		return there + "; " + howToAdd(t, lists)
+		hint = there + "; " + hint
 	}
-	return howToAdd(t, lists)
+	return hint
 }
 
-func howToAdd(t *kindInfo, lists string) string {
-	if t.kind.Section == "" || t.create == nil {
-		return cmp.Or(t.kind.WhereMade, createFirst)
-	}
-	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
-}
-
-// resolveNames finds the IDs of objects of the service that fields of the manifest name.
-func (re *references) resolveNames() {
-	// A field of an imported past, such as an author, is left out if its name is unknown. If a field that cannot be left out has the same
-	// unknown name, that is an error. Such fields come first, because each name is looked up once.
-	for _, optional := range []bool{false, true} {
-		var asked []nameUse
-		for _, n := range re.objects.uses {
-			if !re.objects.states[n.by].presence.isDecided() || n.value.Field.Past != optional {
-				continue
-			}
-			for j := range n.value.Refs {
-				r := &n.value.Refs[j]
-				if r.Target != nil || n.field.field.Literal(re.in.API, r) != "" {
-					continue
-				}
-				name := nameKey{n.field.to, re.objects.within(n.by, n.field.to), r.Text}
-				if _, done := re.names[name]; !done {
-					re.names[name] = nameResult{}
-					asked = append(asked, nameUse{name, n.by, r, re.in.invites(n.value.Field, r), optional})
-				}
-			}
-		}
-		re.service.each(len(asked), func(k int) { re.resolveName(asked[k]) })
-	}
-}
-
-// nameUse is the first use of a name in the manifest.
-type nameUse struct {
-	key      nameKey
-	by       objectID
-	ref      *resource.Reference
-	invitee  bool // the person is invited if nobody has the name
-	optional bool // the field can be left out
-}
-
-func (re *references) resolveName(name nameUse) {
-	t, r := name.key.kind, name.ref
-	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
-	if t.self != nil && r.Text == resource.Me {
-		re.resolveSelf(name)
-		return
-	}
-	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		re.resolveIdentifier(name) // an identifier is looked up in the whole workspace
-		return
-	}
-	if name.key.within != noObject {
-		parent := string(re.in.Desired[name.key.within].Address)
-		switch p := re.objects.states[name.key.within].presence; {
-		case !p.isDecided():
-			return
-		case p == absent && re.snapshot.kindPresence(t) == unsupported:
-			re.names[name.key] = nameResult{unsupported: true}
-			return
-		case p == absent && t.hasDefault(r.Text):
-			return // its ID is looked up during the run
-		case p == absent:
-			hint := ""
-			if t.kind.Section != "" {
-				hint = "add it to the " + plural(t.kind) + " of " + parent
-			}
-			re.reportUnresolved(name, what+" is not there: "+parent+" does not exist yet", hint)
-			return
-		}
-	}
-	if t.kind.AdoptOnRequestOnly { // several objects of the kind may have the same name
-		re.reportUnresolved(name, what+" is neither in the manifest nor an ID or identifier",
-			"write the key of one in the manifest, its identifier, or its ID")
-		return
-	}
-	switch l, st := re.snapshot.list(t, name.key.within); st {
-	case exists:
-		re.matchByName(name, l)
-	case unsupported:
-		re.names[name.key] = nameResult{unsupported: true}
-	case invalid:
-		if t.list == nil {
-			re.reportUnresolved(name, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
-		}
-	case notFound:
-		re.names[name.key] = nameResult{notFound: refused(l.why)}
-	case unbound, absent, indeterminate, hidden:
-	}
-}
-
-func (re *references) resolveSelf(name nameUse) {
-	a := re.service.askAt(name.key.kind.self, nil)
-	switch {
-	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		re.reportUnresolved(name, "\""+name.ref.Text+"\" cannot be resolved: the service does not say who you are",
-			"give an e-mail address or an ID")
-	default:
-		re.recordID(name.key, a.Rows[0].ID())
-	}
-}
-
-// resolveIdentifier looks up a readable identifier such as WEB-12.
-func (re *references) resolveIdentifier(name nameUse) {
-	r := name.ref
-	if code, _, _ := strings.Cut(strings.ToUpper(r.Text), "-"); re.objects.newCodes[code] {
-		re.reportUnresolved(name, numbersLater(r.Text), byKey)
-		return
-	}
-	path, _ := name.key.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
-	a := re.service.askOptional(Read{Operation: name.key.kind.find, Path: path})
-	switch {
-	case a.Unsupported:
-		re.reportUnresolved(name, "this edition of the service cannot look up "+r.Text, "give its ID")
-	case a.NotFound || len(a.Rows) == 0:
-		re.names[name.key] = nameResult{notFound: refused("the service shows no " + name.key.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown)}
-	default:
-		re.recordID(name.key, a.Rows[0].ID())
-	}
-}
-
-// matchByName finds the one row of a list that has the name: with the same case, else in any case.
-func (re *references) matchByName(name nameUse, l *listing) {
-	k, r := name.key.kind.kind, name.ref
-	hits := l.withIDs(re.snapshot.names(name.key.kind, name.key.within).Named(r.Text))
-	where, lists := "", "the manifest"
-	if name.key.within != noObject {
-		lists = string(re.in.Desired[name.key.within].Address)
-		where = " in " + lists
-	}
-	switch {
-	case len(hits) == 0 && name.invitee:
-		accepted := false
-		if i, ok := re.objects.indexOf(resource.NewAddress(resource.Invitation, strings.ToLower(r.Text))); ok {
-			accepted, _ = re.objects.states[i].row["accepted"].(bool)
-		}
-		re.names[name.key] = nameResult{notFound: notAccepted(r.Text, accepted)}
-	case len(hits) == 0:
-		hint := ""
-		if len(re.diags.List) < diag.MaxShown { // each hint compares all names
-			hint = suggestions(r.Text, name.key.kind, l, lists)
-		}
-		re.reportUnresolved(name, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
-	case len(hits) == 1:
-		re.recordID(name.key, hits[0].ID())
-	default:
-		re.reportUnresolved(name, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.key.within, hits)+
-			" all have this name", "give the ID of the right one")
-	}
-}
-
-func (re *references) recordID(name nameKey, id string) {
-	re.names[name] = nameResult{id: id}
-	n := Name{Kind: name.kind.kind.Name, Text: name.text}
-	if name.within != noObject {
-		n.Within = re.in.Desired[name.within].Address
-	}
-	re.idsForPlan[n] = id
-}
-
-// reportUnresolved reports a name that cannot be resolved, at its first use: as an error, or as a warning if the field can be left out.
-func (re *references) reportUnresolved(name nameUse, summary, hint string) {
-	d := diag.Diagnostic{Code: "unknown-name", Position: name.ref.Position, Address: string(re.in.Desired[name.by].Address), Summary: summary, Hint: hint}
-	if name.optional {
+// unknown reports a name that cannot be resolved: as an error, or as a warning if the field can be left out.
+func (re *references) unknown(use nameUse, summary, hint string) nameResult {
+	d := diag.Diagnostic{Code: "unknown-name", Position: use.ref.Position, Address: string(re.in.Desired[use.by].Address), Summary: summary, Hint: hint}
+	if use.field.Past {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
 	}
 	re.diags.Add(d)
+	return nameResult{}
+}
+
+// resolvedNames returns the IDs of the names that were resolved.
+func (re *references) resolvedNames() map[Name]string {
+	ids := map[Name]string{}
+	for key, found := range re.names {
+		if found.id == "" {
+			continue
+		}
+		n := Name{Kind: key.kind.kind.Name, Text: key.text}
+		if key.within != noObject {
+			n.Within = re.in.Desired[key.within].Address
+		}
+		ids[n] = found.id
+	}
+	return ids
 }
 
 // target returns the object that a reference names: an object of the manifest, with its ID if it has one, or noObject and the ID of an
@@ -245,7 +231,7 @@ func (re *references) target(i objectID, t *refField, r *resource.Reference) (at
 		return at, re.objects.states[at].id, true
 	}
 	if id = t.field.Literal(re.in.API, r); id == "" {
-		id = re.names[nameKey{t.to, re.objects.within(i, t.to), r.Text}].id
+		id = re.names[re.keyOf(i, t, r)].id
 	}
 	if at, ok = re.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
 		return at, id, true // the manifest has the object under another name
@@ -399,9 +385,8 @@ func (re *references) readName(shown shownID) {
 }
 
 // findCycles reports parents that form a cycle, which the service accepts, and references of an object to itself. It follows IDs and
-// identifiers too; cycles of keys are found earlier, in the manifest.
+// identifiers too; cycles of keys are found earlier, in the manifest, and cycles of new objects when their steps are ordered.
 func (re *references) findCycles() {
-	var below []objectID
 	above := map[objectID]objectID{}
 	for _, n := range re.objects.uses {
 		o := re.in.Desired[n.by]
@@ -413,28 +398,23 @@ func (re *references) findCycles() {
 				re.diags.add(diag.Error, r.Position, o.Address, "own-reference", string(o.Address)+" names itself in "+n.value.Field.Name+
 					": it is "+r.Text, "name another "+o.Kind.Noun())
 			case n.value.Field.Name == o.Kind.ParentField:
-				below, above[n.by] = append(below, n.by), at
+				above[n.by] = at
 			}
 		}
 	}
-	graph.DepthFirst(below, func(at objectID) []objectID {
+	graph.DepthFirst(slices.Sorted(maps.Keys(above)), func(at objectID) []objectID {
 		if up, nested := above[at]; nested {
 			return []objectID{up}
 		}
 		return nil
-	}, func(objectID) {}, re.reportParentCycle)
-}
-
-// reportParentCycle reports a cycle of parents at an object that exists. A cycle of new objects is found when their steps are ordered.
-func (re *references) reportParentCycle(cycle []objectID) {
-	for k, at := range cycle {
-		if re.objects.states[at].presence == exists {
-			o, up := re.in.Desired[at], re.in.Desired[cycle[(k+1)%len(cycle)]]
+	}, func(objectID) {}, func(cycle []objectID) {
+		k := slices.IndexFunc(cycle, func(at objectID) bool { return re.objects.states[at].presence == exists })
+		if k >= 0 {
+			o, up := re.in.Desired[cycle[k]], re.in.Desired[cycle[(k+1)%len(cycle)]]
 			re.diags.report(o, "dependency-cycle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address),
 				"remove one parent of the chain")
-			return
 		}
-	}
+	})
 }
 
 // paramsIn returns the path parameters for children of an object of the manifest or the state ("" = the workspace), or nil if an ID is
@@ -515,23 +495,18 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 	if resource.IsID(text) {
 		return resource.LowerID(text)
 	}
-	t := re.objects.kind(a.Kind())
-	read, listed := t.listRead(params)
+	read, listed := re.objects.kind(a.Kind()).listRead(params)
 	if !listed {
 		return ""
 	}
-	answer := re.service.ask(read)
-	id := ""
-	for _, row := range answer.Rows {
-		if !slices.ContainsFunc(t.kind.DisplayTexts(row), func(n string) bool { return strings.EqualFold(n, text) }) {
-			continue
-		}
-		if id != "" {
-			return "" // two objects have the name
-		}
-		id = row.ID()
+	var names resource.Names
+	for _, row := range re.service.ask(read).Rows {
+		names.AddRow(resource.MustLookup(a.Kind()), row, "")
 	}
-	return id
+	if ids := names.Named(text); len(ids) == 1 {
+		return ids[0]
+	}
+	return ""
 }
 
 // containerAt returns the container at an address, and the path parameters of its requests. The container has no ID if that is not

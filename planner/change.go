@@ -67,7 +67,7 @@ func blockTwins(matched *identities, st *steps) {
 			what := countOf(len(rows), at.kind.kind) + " carry the mark of " + strings.TrimPrefix(externalID, st.in.Workspace+"/") + ": " +
 				st.objects.enumerate(at.kind.kind, at.parent, rows)
 			hint := matched.keepOneHint(at.kind.kind, at.parent, rows)
-			if i, wanted := matched.ownersByExternalID()[externalID]; wanted {
+			if i, wanted := matched.byExternalID[externalID]; wanted {
 				twins[i] = what + "; " + hint
 				continue
 			}

@@ -24,9 +24,9 @@ func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 				`shorten it before the apply: work item numbers begin with it`},
 		},
 		"a project is not created beside another of the same name": {
-			api:      full,
-			want:     func(w *wanted) { w.put("project/site", "identifier=SITE", "name=Website") },
-			findings: []string{`error not-found: the service has no project SITE, but one called "Website" with the identifier WEB; use that identifier, or another name`},
+			api:   full,
+			want:  func(w *wanted) { w.put("project/site", "identifier=SITE", "name=Website") },
+			steps: []string{"not_possible project/site: the service has another project \"Website\" (" + web + "): give its `id` to use that one, or rename or delete one of them"},
 		},
 		"a project is not created without an identifier": {
 			api:      full,

@@ -176,7 +176,7 @@ func (se *search) byIdentifier() binding {
 			return binding{presence: unsupported}
 		}
 		if a.NotFound || len(a.Rows) == 0 {
-			return se.handleUnknownIdentifier(nil)
+			return se.bindUnknown()
 		}
 		if within := a.Rows[0].Text(o.Kind.Parent); within != "" && resource.LowerID(within) != se.objects.states[f.parent].id {
 			return se.fail("elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
@@ -195,9 +195,9 @@ func (se *search) byIdentifier() binding {
 		return se.bindIdentified(hits[0])
 	}
 	if t.create == nil || o.Kind.Identifier.APIName == "" {
-		return se.handleUnknownIdentifier(x)
+		return se.bindUnknown()
 	}
-	return se.bindUnused(l, x)
+	return se.bindUnused(x)
 }
 
 // hasParentCode reports whether the object's identifier begins with its parent's identifier, so that the parent's list may show it.
@@ -224,33 +224,20 @@ func (se *search) bindIdentified(row resource.Row) binding {
 // whyNotShown lists the possible reasons why the service does not show a readable identifier.
 const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
-// handleUnknownIdentifier handles an identifier that the service does not show. If people choose identifiers of the kind, it is misspelt, and an error.
-// If the service assigns them, the object may be deleted or hidden.
-func (se *search) handleUnknownIdentifier(x index) binding {
-	o := se.o
-	if o.Kind.Numbered() {
-		return binding{presence: notFound, why: "the service shows no " + o.Kind.Noun() + " " + o.Identifier + ": " + whyNotShown}
-	}
-	var all []string
-	for _, rows := range x {
-		all = append(all, se.objects.readableID(o.Kind, se.f.parent, rows[0]))
-	}
-	return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+// bindUnknown decides about an object whose identifier the service does not show. If the service assigns the identifiers of the kind, the
+// object may be deleted or hidden.
+func (se *search) bindUnknown() binding {
+	return binding{presence: notFound, why: "the service shows no " + se.o.Kind.Noun() + " " + se.o.Identifier + ": " + whyNotShown}
 }
 
-// bindUnused treats an object with an unused identifier as absent, so that it is created. It is an error if the state or the name
-// shows that the object exists under another identifier.
-func (se *search) bindUnused(l *listing, x index) binding {
+// bindUnused treats an object with an unused identifier, which people choose, as absent. So it is created, unless the identifier is probably
+// misspelt. x has the identifiers in use.
+func (se *search) bindUnused(x index) binding {
 	o, f := se.o, se.f
-	if f.isKnown() && len(l.byID(f.prior.ID)) > 0 {
-		return se.otherIdentifier(se.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
-	}
-	if hits, field := l.rowsWithNaturalKey(o, f.info, nil); len(hits) > 0 {
-		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
-			"\" with the identifier "+se.objects.readableID(o.Kind, f.parent, hits[0]), "use that identifier, or another "+field)
-	}
-	if len(o.Missing()) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
-		return se.handleUnknownIdentifier(x) // it is misspelt rather than new
+	if len(o.Missing()) > 0 {
+		if hint := diag.DidYouMean(o.Identifier, slices.Sorted(maps.Keys(x))); hint != "" {
+			return se.fail("not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, hint)
+		}
 	}
 	f.vanished = f.isKnown()
 	f.forgetPrior()
@@ -320,7 +307,7 @@ func (se *search) byMark() (b binding) {
 
 // byName finds an object by its natural key in the list of its kind.
 func (se *search) byName() binding {
-	hits, field := se.ids.rowsWithNaturalKey(se.list, se.o, se.f.info, se.ids.keyIDs(se.o, se.f))
+	hits, field := se.ids.rowsWithNaturalKey(se.list, se.o, se.f.info, se.ids.keyIDs(se.f))
 	return se.adopt(se.ids.withoutOthersRows(se.o, hits), "its "+field)
 }
 

@@ -14,14 +14,17 @@ type identities struct {
 	analysis
 
 	recovery *recovery
-	finders  []func(*search) binding
-	// Made when first needed:
-	byExternalID map[string]objectID // objects by their external IDs
-	names        map[naturalKey]int  // number of objects with each natural key
+
+	byExternalID map[string]objectID // objects of the manifest by their external IDs
+	names        map[naturalKey]int  // number of objects of the manifest with each natural key
 }
 
 func match(r analysis) *identities {
-	s := &identities{analysis: r, finders: finders(), recovery: &recovery{analysis: r, scans: map[scope]*scan{}}}
+	s := &identities{
+		analysis: r, recovery: &recovery{analysis: r, scans: map[scope]*scan{}},
+		byExternalID: map[string]objectID{}, names: map[naturalKey]int{},
+	}
+	s.indexNames()
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
@@ -95,7 +98,7 @@ func (ie *identities) identify(i objectID) {
 	if f.isKnown() {
 		s.was = f.prior.ID
 	}
-	for _, find := range ie.finders {
+	for _, find := range finders() {
 		if b := find(s); b.presence != unbound {
 			if b.id == "" {
 				b.id, b.identifier = f.id, f.identifier

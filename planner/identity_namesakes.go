@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/plane/resource"
@@ -19,9 +18,6 @@ func similarNames(text string, k *resource.Kind, l *listing) string {
 
 // rowsWithMarks returns the rows that bear the mark of an object, or else a former mark of the object.
 func (ie *identities) rowsWithMarks(o *resource.Object, by index) (hits []resource.Row) {
-	if len(by) == 0 {
-		return nil
-	}
 	all := AllAddresses(o)
 	if hits = by[ie.in.marks().ID(all[0])]; len(hits) > 0 {
 		return hits
@@ -30,7 +26,7 @@ func (ie *identities) rowsWithMarks(o *resource.Object, by index) (hits []resour
 		hits = append(hits, by[ie.in.marks().ID(a)]...)
 	}
 	if len(hits) == 0 {
-		hits = by[o.Key] // see listing.byAnyMark
+		return by[o.Key] // see listing.byAnyMark
 	}
 	return hits
 }
@@ -73,18 +69,16 @@ func (ie *identities) rowsWithNaturalKey(l *listing, o *resource.Object, t *kind
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if o.Kind.AdoptOnRequestOnly && !ie.in.takesOver(o) { // different owners may have objects of the same name
-		hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-			owner, marked := row.Owner()
-			return marked && owner != ie.in.Owner
-		})
-	}
-	if ie.hasSharedName(o) {
+	if slices.ContainsFunc(ie.naturalKeys(o), func(key naturalKey) bool { return ie.names[key] > 1 }) {
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		externalID := row.Text("external_id")
-		at, wanted := ie.ownersByExternalID()[externalID]
+		owner, marked := row.Owner()
+		if o.Kind.AdoptOnRequestOnly && !ie.in.takesOver(o) && marked && owner != ie.in.Owner { // different owners may have objects of the same name
+			return true
+		}
+		at, wanted := ie.byExternalID[externalID]
 		return wanted && ie.in.marks().Has(row, externalID) && ie.in.Desired[at] != o
 	})
 	return hits, field
@@ -92,55 +86,36 @@ func (ie *identities) rowsWithNaturalKey(l *listing, o *resource.Object, t *kind
 
 // keyIDs resolves the references in the natural key of an object to IDs. A reference to an object that the service does not have yet stays
 // unresolved.
-func (ie *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResolver {
-	ids := map[*resource.Field]string{}
-	for _, field := range o.Kind.NaturalFields() {
-		v, given := o.Value(field.Name)
-		if !field.IsRef() || !given || len(v.Refs) == 0 {
-			continue
-		}
-		r, to := &v.Refs[0], ie.objects.kind(field.Ref)
-		within := ie.objects.ancestor(f.parent, to.namedWithin)
+func (ie *identities) keyIDs(f *objectState) resource.IDResolver {
+	return func(field *resource.Field, r *resource.Reference) (id string, known bool) {
 		switch {
 		case r.Target != nil:
-			ids[field] = ie.objects.states[ie.objects.index[r.Target]].id
+			id = ie.objects.states[ie.objects.index[r.Target]].id
 		case r.ID != "":
-			ids[field] = r.ID
+			id = r.ID
 		default:
+			to := ie.objects.kind(field.Ref)
+			within := ie.objects.ancestor(f.parent, to.namedWithin)
 			_, st := ie.snapshot.list(to, within)
 			if named := ie.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
-				ids[field] = named[0]
+				id = named[0]
 			}
 		}
+		return id, id != ""
 	}
-	return func(f *resource.Field, _ *resource.Reference) (string, bool) { return ids[f], ids[f] != "" }
 }
 
-// ownersByExternalID returns the objects of the manifest by their marks.
-func (ie *identities) ownersByExternalID() map[string]objectID {
-	if ie.byExternalID == nil {
-		ie.byExternalID = map[string]objectID{}
-		for i, o := range ie.objects.all() {
-			if ie.objects.states[i].info.externalIDs {
-				ie.byExternalID[ie.in.marks().ID(o.Address)] = i
-			}
+// indexNames indexes the objects of the manifest by their marks and by their natural keys. Only a manifest from another workspace, where
+// objects have IDs, can have two objects with one natural key in one parent.
+func (ie *identities) indexNames() {
+	for i, o := range ie.objects.all() {
+		if ie.objects.states[i].info.externalIDs {
+			ie.byExternalID[ie.in.marks().ID(o.Address)] = i
+		}
+		for _, key := range ie.naturalKeys(o) {
+			ie.names[key]++
 		}
 	}
-	return ie.byExternalID
-}
-
-// hasSharedName reports whether another object in the same parent has the same natural key. Only a manifest from another workspace, where
-// objects have IDs, can have two such objects.
-func (ie *identities) hasSharedName(o *resource.Object) bool {
-	if ie.names == nil {
-		ie.names = map[naturalKey]int{}
-		for _, o := range ie.in.Desired {
-			for _, key := range ie.naturalKeys(o) {
-				ie.names[key]++
-			}
-		}
-	}
-	return slices.ContainsFunc(ie.naturalKeys(o), func(key naturalKey) bool { return ie.names[key] > 1 })
 }
 
 // naturalKey identifies an object without ID and identifier.
@@ -164,18 +139,11 @@ func (ie *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 
 // keepOneHint returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
 func (ie *identities) keepOneHint(k *resource.Kind, parent objectID, rows []resource.Row) string {
-	unowned := func(row resource.Row) int {
+	keep, why := slices.MinFunc(rows, resource.Row.Older), "it is the oldest"
+	for _, row := range rows {
 		if _, owned := ie.objects.owners[serviceID{k.Name, row.ID()}]; owned {
-			return 0
+			keep, why = row, "the state file has it"
 		}
-		return 1
-	}
-	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
-		return cmp.Or(unowned(a)-unowned(b), a.Older(b))
-	})
-	why := "it is the oldest"
-	if unowned(keep) == 0 {
-		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
 	return "keep " + ie.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " +

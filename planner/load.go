@@ -45,31 +45,31 @@ func (lo *loader) each(n int, do func(i int)) {
 	next := 0
 	var paused []*task
 	var missing []Read
-	run := func(t *task) {
-		lo.running = t
-		more, waits := t.resume()
-		if lo.running = nil; waits {
-			paused, missing = append(paused, t), append(missing, more...)
-		}
-	}
-	for next < n || len(paused) > 0 {
-		if next < n && len(paused) < maxTasks {
-			t := &task{}
-			t.resume, _ = iter.Pull(func(pause func([]Read) bool) {
-				for t.pause = pause; next < n; {
-					next++
-					do(next - 1)
-				}
-			})
-			run(t)
-			continue
-		}
+	for {
 		tasks := paused
-		lo.load(missing...)
 		paused, missing = nil, nil
-		for _, t := range tasks {
-			run(t)
+		for len(tasks) > 0 || next < n && len(paused) < maxTasks {
+			t := &task{}
+			if len(tasks) > 0 {
+				t, tasks = tasks[0], tasks[1:]
+			} else {
+				t.resume, _ = iter.Pull(func(pause func([]Read) bool) {
+					for t.pause = pause; next < n; {
+						next++
+						do(next - 1)
+					}
+				})
+			}
+			lo.running = t
+			more, waits := t.resume()
+			if lo.running = nil; waits {
+				paused, missing = append(paused, t), append(missing, more...)
+			}
 		}
+		if len(paused) == 0 {
+			return
+		}
+		lo.load(missing...)
 	}
 }
 

@@ -269,7 +269,7 @@ func (mb *memberships) provenanceOf(s *memberSet, e *member) provenance {
 		return addedBefore
 	case e.wish != wantsHere:
 		return s.record.record.provenanceOf(e.id)
-	case !s.hasList && !s.isIn(e), s.hasList && mb.mayStillMove(s.record, s.kind, e.id), mb.objects.isForeign(e.by.object.Address):
+	case !s.hasList && !s.isIn(e), s.hasList && mb.mayStillMove(s.record, s.kind, e.id), mb.objects.stateAt(e.by.object.Address).foreign:
 		return noRecord
 	case mb.in.Pull && len(mb.in.Prior) == 0: // without a state, nobody can tell who made the change
 		return foundThere

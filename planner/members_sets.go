@@ -147,7 +147,7 @@ func (mb *memberships) addDeclared(n reference) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := mb.refs.target(n.by, n.field, ref)
-		if !ok || mb.objects.isInvalid(at) {
+		if !ok || at != noObject && mb.objects.states[at].presence == invalid {
 			continue
 		}
 		e := &member{object: at, id: id, attribute: mb.words.value(n, ref), wish: wantsHere, by: declaration{mb.in.Desired[n.by], n.value, ref}}

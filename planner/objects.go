@@ -18,7 +18,7 @@ type objects struct {
 	states    []objectState                 // one for each of in.Desired
 	index     map[*resource.Object]objectID // indexes of objects that other objects live in or refer to
 	uses      []reference                   // the references of all objects
-	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
+	expensive map[*resource.Kind]bool       // kinds whose objects are not read again, see findExpensive
 	renamed   relocation
 	owners    map[serviceID]objectID // the objects whose ID on the service is known, by that ID
 	newCodes  map[string]bool        // identifiers of projects that the run creates, such as WEB
@@ -320,7 +320,7 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.isKnown() && !f.isInDoubt()
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind]) && f.isKnown() && !f.isInDoubt()
 }
 
 // whyUnread returns the reason why an object that exists was not read.
@@ -328,7 +328,7 @@ func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
 	case ob.in.SkipRefresh:
 		return gapNotRefreshed
-	case ob.expensive[f.info.kind] > 0:
+	case ob.expensive[f.info.kind]:
 		return gapExpensive
 	default:
 		return gapReason{why: f.info.api.Noun() + " cannot read them"}
@@ -353,31 +353,24 @@ func (ob *objects) mustRead(o *resource.Object, f *objectState) bool {
 // findExpensive finds the kinds with so many known objects that reading them again, one or a few per request, would take longer than a
 // person waits.
 func (ob *objects) findExpensive() {
-	ob.expensive = map[*resource.Kind]int{}
+	ob.expensive = map[*resource.Kind]bool{}
 	if ob.in.RefreshAll || len(ob.in.Prior) <= maxSingleReads {
 		return
 	}
-	type reader struct {
-		kind   *resource.Kind
-		parent *resource.Object
-	}
-	reads, known := map[*resource.Kind]int{}, map[*resource.Kind]int{}
-	seen := map[reader]bool{}
+	reads := map[*resource.Kind]map[*resource.Object]bool{} // the objects that are read, or whose lists are
 	for _, o := range ob.in.Desired {
-		t := ob.kinds[o.Kind]
+		t, at := ob.kinds[o.Kind], o
 		if !t.isRefreshedSingly() || ob.in.Prior[o.Address].ID == "" {
 			continue
 		}
-		known[o.Kind]++
-		if at := (reader{o.Kind, o.Parent}); t.list == nil || !seen[at] {
-			seen[at] = true
-			reads[o.Kind]++
+		if t.list != nil {
+			at = o.Parent
 		}
-	}
-	for k, n := range reads {
-		if n > maxSingleReads {
-			ob.expensive[k] = known[k]
+		if reads[o.Kind] == nil {
+			reads[o.Kind] = map[*resource.Object]bool{}
 		}
+		reads[o.Kind][at] = true
+		ob.expensive[o.Kind] = len(reads[o.Kind]) > maxSingleReads
 	}
 }
 
@@ -556,11 +549,7 @@ func (ob *objects) isClosed(i objectID) bool {
 // willBeClosed reports whether the last day of an object will have passed after the apply.
 func (ob *objects) willBeClosed(i objectID) bool {
 	f := &ob.states[i]
-	closes := f.info.kind.ClosedAfter
-	if closes == "" {
-		return false
-	}
-	if v, given := ob.in.Desired[i].Value(closes); given {
+	if v, given := ob.in.Desired[i].Value(f.info.kind.ClosedAfter); given {
 		return ob.hasPassed(v.Text, ob.desiredZone(f.parent))
 	}
 	return ob.isClosed(i)
@@ -571,34 +560,25 @@ func (ot *objectState) isUnlisted() bool {
 	return ot.presence == hidden || ot.info.archived == nil && ot.isArchived()
 }
 
-// isInvalid reports whether an error was reported for an object of the manifest, or for its parent.
-func (ob *objects) isInvalid(at objectID) bool {
-	return at != noObject && ob.states[at].presence == invalid
-}
-
 // staysArchived reports whether an object is archived and the manifest does not restore it. It is left unchanged.
 func (ob *objects) staysArchived(i objectID) bool {
 	_, want, given := wantsArchived(ob.in.Desired[i])
 	return ob.states[i].isArchived() && (want || !given)
 }
 
+// stateAt returns the state of the object of the manifest at an address. It is empty if there is no such object.
+func (ob *objects) stateAt(a resource.Address) *objectState {
+	if i, wanted := ob.indexOf(a); wanted {
+		return &ob.states[i]
+	}
+	return &objectState{}
+}
+
 // isDeletedOrHidden reports whether an object of the manifest is not on the service, or is hidden. Its memberships are gone, or left
 // unchanged.
 func (ob *objects) isDeletedOrHidden(a resource.Address) bool {
-	i, wanted := ob.indexOf(a)
-	return wanted && ob.states[i].presence == absent || ob.isHidden(a)
-}
-
-// isHidden reports whether an object of the manifest is archived or a draft, or in one.
-func (ob *objects) isHidden(a resource.Address) bool {
-	i, wanted := ob.indexOf(a)
-	return wanted && ob.states[i].presence == hidden
-}
-
-// isForeign reports whether an object of the manifest belongs to another owner.
-func (ob *objects) isForeign(a resource.Address) bool {
-	i, wanted := ob.indexOf(a)
-	return wanted && ob.states[i].foreign
+	f := ob.stateAt(a)
+	return f.presence == absent || f.presence == hidden
 }
 
 // inForeign reports whether an object without a mark belongs to the other owner of its parent. That holds for singletons and for objects

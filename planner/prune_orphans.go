@@ -381,7 +381,7 @@ func (rp *orphans) decide(l *orphan) {
 		rp.confirmKept(l)
 	case p.isDeleted():
 		l.decision = deleteWithParent
-	case p.decision == leftArchived, p.decision == leftInParent, rp.objects.isHidden(l.record.Address.Parent()),
+	case p.decision == leftArchived, p.decision == leftInParent, rp.objects.stateAt(l.record.Address.Parent()).presence == hidden,
 		p.staysForOthers() && p.info.parent != nil:
 		l.decision = leftInParent
 	case p.decision == blocked && p.info.kind.Single:

@@ -280,14 +280,11 @@ func (re *references) addPages(steps []*Step) {
 // are known.
 func (re *references) pathParams(o *resource.Object) map[string]string {
 	params := map[string]string{"workspace_slug": re.in.Workspace}
-	for at := o; at != nil; at = at.Parent {
-		id := re.in.Prior[at.Address].ID
-		if i, wanted := re.objects.indexOf(at.Address); wanted {
-			if id = re.objects.states[i].id; re.objects.states[i].presence == absent {
-				id = ""
-			}
+	for ; o != nil; o = o.Parent {
+		params[o.Kind.Param] = re.in.Prior[o.Address].ID
+		if i, wanted := re.objects.indexOf(o.Address); wanted {
+			params[o.Kind.Param] = re.objects.states[i].id
 		}
-		params[at.Kind.Param] = id
 	}
 	return params
 }
@@ -433,8 +430,8 @@ func (re *references) paramsIn(parent resource.Address) map[string]string {
 
 // idAt returns the ID of an object of the manifest, else of the state, or "".
 func (re *references) idAt(a resource.Address) string {
-	if i, wanted := re.objects.indexOf(a); wanted {
-		if f := &re.objects.states[i]; f.presence == exists && !f.replaced {
+	if f := re.objects.stateAt(a); f.info != nil {
+		if f.presence == exists && !f.replaced {
 			return f.id
 		}
 		return ""
@@ -462,29 +459,25 @@ func (re *references) membersOf(intent *Intent) []string {
 // idByCode returns the ID of an object that neither the manifest nor the state has, such as a project. It finds the object by the
 // identifier of a child in the state: the parent of WEB-7 is WEB.
 func (re *references) idByCode(a resource.Address) string {
-	k, ok := resource.Lookup(a.Kind())
-	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || re.objects.kinds[k].list == nil {
+	k, _ := resource.Lookup(a.Kind())
+	t := re.objects.kinds[k]
+	if t == nil || k.Identifier == nil || t.parent != nil || t.list == nil {
 		return ""
 	}
 	if re.codes == nil {
 		re.codes = map[resource.Address]string{}
-		for address, r := range re.in.Prior {
-			code, _, ok := strings.Cut(r.Identifier, "-")
-			parent := address.Parent()
-			if have := re.codes[parent]; ok && (have == "" || code < have) { // the same result in any order of the map
-				re.codes[parent] = code
+		for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
+			if code, _, ok := strings.Cut(re.in.Prior[address].Identifier, "-"); ok {
+				re.codes[address.Parent()] = strings.ToUpper(code)
 			}
 		}
 	}
-	code := re.codes[a]
-	if code == "" {
+	if re.codes[a] == "" {
 		return ""
 	}
-	l, _ := re.snapshot.list(re.objects.kinds[k], noObject)
-	for _, row := range l.rows {
-		if shown := re.objects.readableID(k, noObject, row); strings.EqualFold(shown, code) {
-			return row.ID()
-		}
+	l, _ := re.snapshot.list(t, noObject)
+	for _, row := range re.snapshot.byIdentifier(l, t, noObject)[re.codes[a]] {
+		return row.ID()
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ func (ki *kindInfo) isRefreshedSingly() bool {
 func (ki *kindInfo) readsOne() bool { return ki.get != nil || ki.find != nil }
 
 // referrers returns the fields of other kinds that may name an object that is deleted. For children of the same kind, see
-// [orphans.checkContents].
+// [orphans.foreignBelow].
 func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	var found []referrer
 	for _, k := range resource.Kinds() {

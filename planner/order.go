@@ -319,26 +319,22 @@ func (og *ordering) gatesOf(s *Step) (gates []gate) {
 // sequence numbers the creates of one kind in one parent, so that they run one after the other: the service numbers or sorts objects as
 // they arrive.
 func (og *ordering) sequence() {
-	if og.in.AnyOrder {
-		return
-	}
-	first, numbers := map[scope]*Step{}, 0
+	firsts, n := map[scope]*Step{}, 0
 	for _, s := range og.plan.Steps {
-		if s.Action != Create {
+		if s.Action != Create || og.in.AnyOrder {
 			continue
 		}
 		at := scope{og.objects.states[s.at].info, og.objects.states[s.at].parent}
-		switch before := first[at]; {
-		case before == nil:
-			first[at] = s
+		first := firsts[at]
+		if first == nil {
+			firsts[at] = s
 			continue
-		case before.Sequence == 0:
-			numbers++
-			before.Sequence = numbers
-			fallthrough
-		default:
-			s.Sequence = before.Sequence
 		}
+		if first.Sequence == 0 {
+			n++
+			first.Sequence = n
+		}
+		s.Sequence = first.Sequence
 	}
 }
 

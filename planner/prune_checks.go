@@ -148,7 +148,7 @@ func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	for below := slices.Clone(rp.usedBy[l.record.ID]); len(below) > 0; below = below[1:] {
 		row := below[0].row
 		id := serviceID{l.info.kind.Name, row.ID()}
-		if below[0].field != field || seen[id.id] || rp.movesAway(id, field) {
+		if below[0].field != field || seen[id.id] || rp.replaces(id, field) {
 			continue
 		}
 		seen[id.id] = true
@@ -167,13 +167,19 @@ func (rp *orphans) foreignBelow(l *orphan) (causes []Cause) {
 	return causes
 }
 
-// movesAway reports whether the manifest sets the parent of an object, so that the object leaves the orphan above it.
-func (rp *orphans) movesAway(id serviceID, parent *resource.Field) bool {
+// replaces reports whether the run changes a field of an object to the value of the manifest. For example, the object leaves the orphan above it.
+func (rp *orphans) replaces(id serviceID, field *resource.Field) bool {
 	i, wanted := rp.objects.owners[id]
-	if wanted {
-		_, wanted = rp.in.Desired[i].Value(parent.Name)
+	if !wanted {
+		return false
 	}
-	return wanted
+	o, f := rp.in.Desired[i], &rp.objects.states[i]
+	v, given := o.Value(field.Name)
+	if !given || o.Ignores(field) || f.presence != exists || f.foreign || f.info.update == nil || rp.objects.staysArchived(i) {
+		return false
+	}
+	c, _, differs := (&comparer{rp.analysis, rp.refs}).compare(v, f, rp.refs.idResolver(i))
+	return differs && (c.Origin != FromDrift || rp.in.onDrift(o) != Keep)
 }
 
 // isTracked reports whether the manifest has an object, or the state has a record of it that is no orphan, or an orphan that planform made.

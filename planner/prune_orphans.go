@@ -432,22 +432,28 @@ func (rp *orphans) managedElsewhere(l *orphan) []Cause {
 	return nil
 }
 
-// indexHidden adds hidden objects to the uses of the objects above them, because no list shows them.
+// indexHidden adds hidden objects to the uses of the objects above them, because no list shows them. If the row of a hidden object is not known,
+// the state tells the object above it.
 func (rp *orphans) indexHidden() {
-	add := func(t *kindInfo, row resource.Row) {
-		if field := parentField(t.kind); field != nil {
-			up, _ := field.ObservedIn(row)
-			rp.usedBy[up] = append(rp.usedBy[up], use{t, field, row, nil})
+	add := func(t *kindInfo, id string, row resource.Row, applied map[string]string) {
+		field := parentField(t.kind)
+		if field == nil {
+			return
 		}
+		up, known := field.ObservedIn(row)
+		if !known {
+			up, row = applied[field.Name], resource.Row{"id": id}
+		}
+		rp.usedBy[up] = append(rp.usedBy[up], use{t, field, row, nil})
 	}
-	for i := range rp.objects.count() {
-		if f := &rp.objects.states[i]; f.presence == hidden {
-			add(f.info, f.row)
+	for i, o := range rp.objects.all() {
+		if f := &rp.objects.states[i]; f.presence == hidden && f.id != "" && !f.keptDeleted {
+			add(f.info, f.id, f.row, rp.in.Prior[o.Address].Values)
 		}
 	}
 	for _, l := range rp.list {
 		if l.decision == leftArchived {
-			add(l.info, l.row)
+			add(l.info, l.record.ID, l.row, l.record.Values)
 		}
 	}
 }

@@ -144,6 +144,26 @@ func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{"update work_item/web/b parent", "delete work_item/web/a"},
 		},
+		"an item stays if the parent of the item below it is left to people": {
+			api: full, given: items, options: pruning,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!", "ignore_changes=parent") },
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
+			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
+		},
+		"an item stays if somebody put another one below it, and changes by people are kept": {
+			api: full, given: items, options: func(in *planner.Input) { in.Prune, in.OnDrift = true, planner.Keep },
+			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!") },
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent=")},
+			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
+		},
+		"an item stays if an archived one below it cannot be moved away": {
+			api: full, options: pruning,
+			given:    func(s *fakeService) { items(s); s.find(b).row["archived_at"] = "2026-11-20" },
+			want:     func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!", "archived=true") },
+			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
+			steps:    []string{"not_possible work_item/web/a: it would be deleted, but work item " + b + " below it stays"},
+			findings: []string{"not compared: 1 work item: archived, and no list shows them"},
+		},
 		"a customer with somebody else's request stays": {
 			kept: 1,
 			api:  full, want: func(*wanted) {}, options: pruning,

@@ -169,10 +169,8 @@ func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 	if rp.isDeleted(key) {
 		return false
 	}
-	if i, wanted := rp.objects.owners[key]; wanted && !rp.objects.states[i].foreign {
-		if _, managed := rp.in.Desired[i].Value(u.field.Name); managed {
-			return false // the run sets the field to another object
-		}
+	if rp.replaces(key, u.field) {
+		return false
 	}
 	return u.field.NeverEmpty() || rp.belongsToOther(rp.objects.addressOf(key)) ||
 		!slices.ContainsFunc(rp.objects.addressesOf(key), func(a resource.Address) bool {

@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
 )
@@ -30,11 +26,6 @@ func (c *Client) Bulk(ctx context.Context, req Request, done string, n int) ([]R
 		return nil, err
 	}
 	a, err := c.send(ctx, call)
-	if e, failed := errors.AsType[*Error](err); failed {
-		if results := rolledBackRows(e, n); results != nil {
-			return results, nil
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,32 +94,4 @@ func (c *Client) rowError(call *call, a *answer, row map[string]any) *Error {
 		e.readProblem(shown)
 	}
 	return e
-}
-
-// rolledBackRows returns the row errors of a refused request that the service carries out completely or not at all. Its field names have
-// the form items.3.name or ids.3. nil = another kind of refusal.
-func rolledBackRows(e *Error, n int) []RowResult {
-	rows, found := make([]flattener, n), false
-	for _, path := range slices.Sorted(maps.Keys(e.Fields)) {
-		list, rest, _ := strings.Cut(path, ".")
-		index, field, _ := strings.Cut(rest, ".")
-		i, err := strconv.Atoi(index)
-		if found = e.problem && e.Status == http.StatusConflict && err == nil && i >= 0 && i < n && (list == "items" || list == "ids"); !found {
-			return nil
-		}
-		for _, text := range e.Fields[path] {
-			rows[i].add(field, text, 0)
-		}
-	}
-	if !found {
-		return nil
-	}
-	results := make([]RowResult, n)
-	for i := range rows {
-		row := *e
-		row.Message, row.Fields = cmp.Or(rows[i].message(), "nothing was done, since other rows of the request were refused"),
-			rows[i].fieldMessages()
-		results[i].Err = &row
-	}
-	return results
 }

@@ -79,7 +79,6 @@ type Client struct {
 	store     http.RoundTripper // for the file store, without a proxy
 	near      nearness          // of the service
 	limit     *limiter
-	buffers   sync.Pool // of *bytes.Buffer
 
 	learned learned
 	sent    atomic.Int64
@@ -93,9 +92,8 @@ type Client struct {
 
 // learned holds knowledge about the service from earlier answers.
 type learned struct {
-	mu    sync.Mutex
-	slash map[*resource.Operation]bool // operations whose paths need the other form of the trailing slash
-	page  map[any]int                  // the largest page by operation, or by parameter for all lists
+	slash sync.Map // set of the operations whose paths need the other form of the trailing slash
+	page  sync.Map // the largest page by operation, or by parameter for all lists
 }
 
 // New checks the configuration and returns a client. It makes no request.
@@ -118,7 +116,6 @@ func New(cfg Config) (*Client, error) {
 		timeout: cmp.Or(cfg.Timeout, defaultTimeout), retries: max(0, cmp.Or(cfg.Retries, defaultRetries)),
 		maxElapsed: cmp.Or(cfg.MaxElapsed, DefaultMaxElapsed), maxListBytes: cmp.Or(cfg.MaxListBytes, defaultMaxListBytes),
 		log: cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
-		learned: learned{slash: map[*resource.Operation]bool{}, page: map[any]int{}},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)

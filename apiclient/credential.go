@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 
@@ -47,16 +46,10 @@ func (cr Credential) String() string {
 	}
 }
 
-// GoString hides the secret.
-func (cr Credential) GoString() string { return "apiclient.Credential(" + cr.String() + ")" }
-
 // Format hides the secret for every verb.
 func (cr Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, cr.String()) }
 
-// LogValue hides the secret.
-func (cr Credential) LogValue() slog.Value { return slog.StringValue(cr.String()) }
-
-// MarshalText hides the secret, in JSON too.
+// MarshalText hides the secret, in JSON and in logs too.
 func (cr Credential) MarshalText() ([]byte, error) { return []byte(cr.String()), nil }
 
 // Validate returns the reason why the credential cannot be sent, without any part of it; nil = it can be sent.

@@ -1,11 +1,11 @@
 package apiclient
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptrace"
@@ -170,20 +170,17 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 // check turns a response into an answer or an error.
 func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, resp *http.Response) (*answer, *Error) {
 	status := resp.StatusCode
-	buf := c.buffer()
-	defer c.buffers.Put(buf)
 	if call.wantsLocation && (status == http.StatusFound || status == http.StatusTemporaryRedirect) && resp.Header.Get("Location") != "" {
 		return &answer{status: status, location: resp.Header.Get("Location")}, nil
 	}
 	if status > 299 {
-		// The status of an error is enough if its body cannot be read.
-		_, _ = buf.ReadFrom(resp.Body)
+		body, _ := io.ReadAll(resp.Body) // the status of an error is enough if its body cannot be read
 		var e *Error
 		if status >= 300 && status < 400 {
 			e = c.failure(call, effectOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location"), c.credential.redact))
 			e.Status, e.Err = status, c.clean(e.Err)
 		} else {
-			e = c.newAPIError(call, status, resp.Header, buf.Bytes())
+			e = c.newAPIError(call, status, resp.Header, body)
 		}
 		var asked bool
 		if e.RetryAfter, asked = retryAfter(resp.Header, time.Now()); asked && status == http.StatusServiceUnavailable {
@@ -191,13 +188,14 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		}
 		return nil, e
 	}
-	if _, err := buf.ReadFrom(resp.Body); err != nil {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
 		if !errors.Is(err, wire.ErrTooLarge) {
 			err = fmt.Errorf("the answer broke off: %w", c.transportError(ctx, limited, err))
 		}
 		return nil, c.invalidResponse(call, status, err)
 	}
-	v, err := decode(resp.Header.Get("Content-Type"), buf.Bytes())
+	v, err := decode(resp.Header.Get("Content-Type"), body)
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
@@ -209,7 +207,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if err != nil {
 		return nil, c.invalidResponse(call, status, err)
 	}
-	return &answer{status: status, value: v, secret: secret, size: int64(buf.Len())}, nil
+	return &answer{status: status, value: v, secret: secret, size: int64(len(body))}, nil
 }
 
 // removeSecret removes a field from every row of an answer, so that nothing shows or stores it, and returns its last value.
@@ -235,17 +233,6 @@ func removeSecret(v any, field string) (secret string) {
 // mayBeEmpty reports whether a success of the operation may have no body.
 func mayBeEmpty(op *resource.Operation) bool {
 	return slices.Contains([]resource.Verb{resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers}, op.Verb)
-}
-
-// buffer returns a buffer that the caller puts back. Decoding copies what it needs.
-func (c *Client) buffer() *bytes.Buffer {
-	const tooLargeToKeep = 1 << 20
-	buf, ok := c.buffers.Get().(*bytes.Buffer)
-	if !ok || buf.Cap() > tooLargeToKeep {
-		return new(bytes.Buffer)
-	}
-	buf.Reset()
-	return buf
 }
 
 // failure returns the error of a call.

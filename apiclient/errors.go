@@ -385,7 +385,7 @@ func contextError(ctx context.Context) error {
 	if cause == nil || errors.Is(cause, err) {
 		return err
 	}
-	if _, lost := errors.AsType[*lostError](cause); lost {
+	if stopped, ok := errors.AsType[*stoppedError](cause); ok && stopped.unreachable {
 		return cause // a deadline, not a cancellation
 	}
 	return fmt.Errorf("%w: %w", err, cause)

@@ -117,7 +117,6 @@ type listing struct {
 	sizes     []int  // page sizes to try, the best one first; 0 = without the parameter
 	size      int    // of the next page; 0 = the service's default
 	byOffset  bool   // the operation takes an offset
-	guessed   bool   // byOffset is a guess
 	cursor    string // of the next page
 
 	pages, rows, offset, emptyPages int
@@ -312,21 +311,15 @@ func (ls *listing) shrink(e *Error) bool {
 // pageSize returns the best size of a page, or less if the service is known to refuse or delay that size for the operation, or for all
 // lists with the parameter.
 func (le *learned) pageSize(best int, operationOrParam any) int {
-	le.mu.Lock()
-	defer le.mu.Unlock()
-	if bound, ok := le.page[operationOrParam]; ok {
-		return min(best, bound)
+	if bound, ok := le.page.Load(operationOrParam); ok {
+		return min(best, bound.(int)) //nolint:forcetypeassert // only boundPageSize stores values
 	}
 	return best
 }
 
 // boundPageSize remembers that the service refuses or delays larger pages.
 func (le *learned) boundPageSize(operationOrParam any, rows int) {
-	le.mu.Lock()
-	defer le.mu.Unlock()
-	if bound, ok := le.page[operationOrParam]; !ok || rows < bound {
-		le.page[operationOrParam] = rows
-	}
+	le.page.Store(operationOrParam, le.pageSize(rows, operationOrParam))
 }
 
 // identity returns a row's ID, or its whole contents if it has none.
@@ -369,16 +362,13 @@ func (ls *listing) nextPage(p *page, same bool) (more bool, err error) {
 	}
 	n := len(p.rows)
 	if n == 0 {
-		return false, ls.checkComplete(p)
+		return false, nil
 	}
 	if !ls.byOffset {
-		// If the total shows a longer list, the service may accept an undocumented offset.
-		ls.byOffset = max(p.total, p.count) > ls.offset
-		ls.guessed = ls.byOffset
-		return ls.guessed, nil
-	}
-	if same && ls.guessed {
-		return false, ls.checkComplete(p)
+		if announced := max(p.total, p.count); announced > ls.rows {
+			return false, fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", announced, ls.rows)
+		}
+		return false, nil
 	}
 	if same {
 		// The service ignores the offset. If it gave no total, and not as many rows as requested, the first page was the whole list.
@@ -413,14 +403,6 @@ func (ls *listing) nextPageByCursor(p *page, same bool) (more bool, err error) {
 	ls.cursors[p.cursor] = struct{}{}
 	ls.cursor = p.cursor
 	return true, nil
-}
-
-// checkComplete returns an error if a list ends before its announced length.
-func (ls *listing) checkComplete(p *page) error {
-	if announced := max(p.total, p.count); len(p.rows) > 0 && announced > ls.rows {
-		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", announced, ls.rows)
-	}
-	return nil
 }
 
 // page is an answer to a list request.

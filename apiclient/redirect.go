@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/http/wire"
-	"github.com/planform/planform/internal/plane/resource"
 )
 
 // errToggleSlash means that the service expects the same request with the other form of the path's trailing slash.
@@ -20,7 +19,8 @@ var errToggleSlash = errors.New("the service wants the other form of the path")
 // sendWithSlash sends the call, and repeats it with the other form of the trailing slash if the service asks for it. The final answer shows
 // which form the service takes.
 func (c *Client) sendWithSlash(ctx context.Context, call *call, maxWait time.Duration) (*answer, *Error) {
-	toggled := c.learned.takesToggled(call.op)
+	saved, _ := c.learned.slash.Load(call.op)
+	toggled := saved == true
 	a, err := c.sendOnce(ctx, call, toggled, maxWait)
 	if err == nil || !errors.Is(err.Err, errToggleSlash) {
 		return a, err
@@ -31,7 +31,7 @@ func (c *Client) sendWithSlash(ctx context.Context, call *call, maxWait time.Dur
 	case err != nil && errors.Is(err.Err, errToggleSlash):
 		err.Err = errors.New("redirected to and fro between the path with and without a slash at its end")
 	case err == nil || err.Status >= 400 || err.Status/100 == 2:
-		c.learned.setToggle(call.op, !toggled)
+		c.learned.slash.Store(call.op, !toggled)
 	}
 	return a, err
 }
@@ -87,18 +87,4 @@ func toggleSlash(path string) string {
 		return p
 	}
 	return path + "/"
-}
-
-// takesToggled reports whether the operation's paths are known to need the other form.
-func (le *learned) takesToggled(op *resource.Operation) bool {
-	le.mu.Lock()
-	defer le.mu.Unlock()
-	return le.slash[op]
-}
-
-// setToggle remembers which form of an operation's paths the service accepts.
-func (le *learned) setToggle(op *resource.Operation, toggled bool) {
-	le.mu.Lock()
-	defer le.mu.Unlock()
-	le.slash[op] = toggled
 }

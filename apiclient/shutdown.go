@@ -13,29 +13,29 @@ var ErrStopped = errors.New("no further request is made")
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
 // StopBecause is [Client.Stop] with a reason, which later requests return.
-func (c *Client) StopBecause(reason error) { c.stop(&reasonError{reason}) }
+func (c *Client) StopBecause(reason error) { c.stop(&stoppedError{cause: reason}) }
 
-// reasonError is the reason why a client was stopped.
-type reasonError struct{ reason error }
+// stoppedError is the reason why a client was stopped.
+type stoppedError struct {
+	cause       error
+	unreachable bool // the client stopped itself, because the service cannot be reached
+}
 
-func (rs *reasonError) Error() string { return ErrStopped.Error() + ", since " + rs.reason.Error() }
+func (st *stoppedError) Error() string {
+	text := ErrStopped.Error() + ", since "
+	if st.unreachable {
+		text += "the service cannot be reached: "
+	}
+	return text + st.cause.Error()
+}
 
-func (rs *reasonError) Unwrap() []error { return []error{ErrStopped, rs.reason} }
+func (st *stoppedError) Unwrap() []error { return []error{ErrStopped, st.cause} }
 
 // Stopped returns a channel that is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
 
 // stopUnreachable stops the client because the service cannot be reached: the next request would wait as long, and fail too.
-func (c *Client) stopUnreachable(err *Error) { c.stop(&lostError{err.Err}) }
-
-// lostError is the reason why a client stopped itself.
-type lostError struct{ cause error }
-
-func (lt *lostError) Error() string {
-	return ErrStopped.Error() + ", since the service cannot be reached: " + lt.cause.Error()
-}
-
-func (lt *lostError) Unwrap() []error { return []error{ErrStopped, lt.cause} }
+func (c *Client) stopUnreachable(err *Error) { c.stop(&stoppedError{err.Err, true}) }
 
 // untilStopped returns ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {

@@ -290,25 +290,6 @@ func TestTheErrorOfARowHasTheFormOfARequestError(t *testing.T) {
 	}
 }
 
-func TestWhenAllRowsAreRefusedTheFaultyOnesAreNamed(t *testing.T) {
-	t.Parallel()
-	results, err := bulk(t, problem(409, "conflict", "conflict", `,"errors":[{"field":"items.1.name","code":"unique","message":"Taken."},{"field":"ids.2","code":"not_found","message":"Gone."}]`), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make([]string, 0, len(results))
-	for _, r := range results {
-		got = append(got, r.Err.Message)
-	}
-	if want := []string{"nothing was done, since other rows of the request were refused", "name: Taken.", "Gone."}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	_, err = bulk(t, problem(409, "conflict", "conflict", `,"errors":[{"field":"items.7.name","code":"unique","message":"Taken."}]`), 3)
-	if !errors.Is(err, apiclient.ErrConflict) {
-		t.Errorf("a row that was not sent: %v", err)
-	}
-}
-
 func TestABulkAnswerThatIsNotAsDocumentedLeavesTheEffectUnknown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ body, says string }{

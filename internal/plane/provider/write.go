@@ -333,7 +333,7 @@ func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, 
 	case refused && (e.Unsupported() || e.Status == 404 && w.listExists(ctx, rows[0])):
 		w.traits.missing.set(w.op, err)
 		w.sendAlone(ctx, rows)
-	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // one of the rows caused it
+	case refused && e.Effect == apiclient.Rejected && (e.Status == 400 || e.Status == 409): // one of the rows caused it
 		if creates {
 			rows = w.lookUpRefused(ctx, rows, err, count)
 		}

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
-	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -44,14 +42,6 @@ const (
 	maxFailedLookups = 5 // in a row, before the outcome stays unknown
 )
 
-// inDoubt holds the creates of a run that may or may not have been carried out. It is safe for concurrent use.
-type inDoubt struct {
-	grace Grace
-
-	mu      sync.Mutex
-	creates map[*planner.Step]*lostCreate
-}
-
 // lostCreate is a create that may or may not have been carried out.
 type lostCreate struct {
 	givenUp       time.Time // when its client gave up
@@ -67,21 +57,16 @@ type lostCreate struct {
 
 // lostCreate returns the unanswered create of a step, or nil.
 func (s *Service) lostCreate(step *planner.Step) *lostCreate {
-	d := &s.inDoubt
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.creates[step]
+	u, _ := s.lostCreates.get(step)
+	return u
 }
 
 // recordLost records a create that was sent and got no answer.
 func (s *Service) recordLost(step *planner.Step, cause error) *lostCreate {
 	u := s.lostCreate(step)
-	d := &s.inDoubt
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if u == nil {
 		u = &lostCreate{costly: s.isFoundByNumberOnly(step)}
-		d.creates[step] = u
+		s.lostCreates.set(step, u)
 	}
 	u.attempts++
 	tries := 0
@@ -89,7 +74,7 @@ func (s *Service) recordLost(step *planner.Step, cause error) *lostCreate {
 		u.answered++
 		tries = u.answered
 	}
-	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), d.grace.period(s.takesTwo(step), tries), 0, cause, 0
+	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.period(s.takesTwo(step), tries), 0, cause, 0
 	return u
 }
 
@@ -117,7 +102,7 @@ func (s *Service) duplicateUntil(step *planner.Step, foundByLookup bool) time.Ti
 		return time.Time{}
 	}
 	if u == nil {
-		return s.inDoubt.grace.end(s.inDoubt.grace.GivenUp)
+		return s.grace.end(s.grace.GivenUp)
 	}
 	open := u.attempts - u.answered
 	if step.Write.Announced {
@@ -129,7 +114,7 @@ func (s *Service) duplicateUntil(step *planner.Step, foundByLookup bool) time.Ti
 	if open <= 0 {
 		return time.Time{}
 	}
-	return s.inDoubt.grace.end(u.givenUp)
+	return s.grace.end(u.givenUp)
 }
 
 // isBrief reports whether the period is too short for lookups during it.
@@ -258,7 +243,7 @@ func (w *write) lookupFailed(u *lostCreate, err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Transient() && u.failedLookups < maxFailedLookups {
 		u.failedLookups++
-		return &executor.Pending{After: w.inDoubt.grace.Period / 6, Err: u.reason()}
+		return &executor.Pending{After: w.grace.Period / 6, Err: u.reason()}
 	}
 	if err == nil {
 		return u.reason()
@@ -319,19 +304,4 @@ func (w *write) checkBeforeRetry(rows []row, since int) func(context.Context) er
 		}
 		return nil
 	}
-}
-
-// warnDoubled warns if the object of a repeated create exists twice, because the service also carried out the first request.
-func (w *write) warnDoubled(ctx context.Context, r row, out *executor.Outcome) {
-	if r.lost == nil || r.lost.costly && r.lost.isBrief() {
-		return
-	}
-	if _, several := errors.AsType[*ambiguousError](w.findCreated(ctx, r).err); !several {
-		return
-	}
-	out.Warnings.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: "doubled", Position: r.step.Position, Address: string(r.step.Address),
-		Summary: string(r.step.Address) + " is on the service twice: a request without an answer took effect after it was repeated",
-		Hint:    "keep the one with the ID " + out.ID + " (it is in the state file) and delete the other",
-	})
 }

@@ -58,17 +58,11 @@ func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 		}
 		return seen
 	}
-	listed, err := w.findAllCreated(ctx, rows, since)
+	hits, err := w.findAllCreated(ctx, rows, since)
 	for i, r := range rows {
-		if err != nil {
-			seen[i] = undeterminedSighting(err)
-			continue
+		if seen[i] = undeterminedSighting(err); err == nil {
+			seen[i] = sightingOf(r.step, hits[i])
 		}
-		var hits []resource.Row
-		for _, id := range w.allExternalIDs(r.step) {
-			hits = append(hits, listed[id]...)
-		}
-		seen[i] = sightingOf(r.step, hits)
 	}
 	return seen
 }
@@ -175,33 +169,34 @@ func externalIDQuery(owner resource.Owner, id string) url.Values {
 	return url.Values{"external_id": {id}, "external_source": {owner.Source()}}
 }
 
-// findAllCreated finds rows by their external IDs in the list of their kind, newest first. If the list keeps that order, it stops after a
+// findAllCreated finds the objects of each row by their external IDs in the list of their kind, newest first. If the list keeps that order, it stops after a
 // page whose last object existed before any of them was sent. since is the number of objects that batches had created before.
-func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (map[string][]resource.Row, error) {
+func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (found [][]resource.Row, err error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, w.plan.API)
 	if !ok {
 		return nil, fmt.Errorf("%s cannot list %s", w.plan.API.Noun(), diag.Plural(kind.Noun()))
 	}
-	wanted := map[string]bool{}
-	for _, r := range rows {
+	wanted := map[string]int{} // index in rows by external ID
+	for i, r := range rows {
 		for _, id := range w.allExternalIDs(r.step) {
-			wanted[id] = true
+			wanted[id] = i
 		}
 	}
-	found := map[string][]resource.Row{}
+	found = make([][]resource.Row, len(rows))
 	latest, ordered := "", true // created_at of the last row
 	for page, err := range w.client.Pages(ctx, apiclient.Request{Operation: list, Params: rows[0].params, Query: newestFirst()}) {
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range page {
-			at, _ := row["created_at"].(string)
+			at := row.Text("created_at")
 			ordered = ordered && at != "" && (latest == "" || at <= latest)
 			latest = at
-			id, _ := row["external_id"].(string)
-			if wanted[id] && w.plan.Marks().Has(row, id) && !slices.ContainsFunc(found[id], func(o resource.Row) bool { return o.ID() == row.ID() }) {
-				found[id] = append(found[id], row)
+			id := row.Text("external_id")
+			i, isWanted := wanted[id]
+			if isWanted && w.plan.Marks().Has(row, id) && !slices.ContainsFunc(found[i], func(o resource.Row) bool { return o.ID() == row.ID() }) {
+				found[i] = append(found[i], row)
 			}
 		}
 		if ordered && len(page) > 0 && w.existedBefore(kind, page[len(page)-1].ID(), since) {

@@ -28,7 +28,6 @@ type Reader struct {
 	Expect   func(requests int)
 	Answered func()
 
-	texts     pool                            // shared texts of the answers
 	requests  int                             // number of requests
 	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
 	several   map[planner.Read]planner.Answer // answers that contain several lists, by request
@@ -99,7 +98,7 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 			answers[i], err = ask(ctx, rd.Client, request)
 			switch kind := resource.MustLookup(request.Operation.Kind); {
 			case kind.Membership == nil:
-				rd.texts.shrink(kind, answers[i].Rows)
+				shrink(kind, answers[i].Rows)
 			case kind.Membership.ResultKey != "": // most objects have no relations
 				answers[i].Rows = slices.DeleteFunc(answers[i].Rows, func(whole resource.Row) bool {
 					maps.DeleteFunc(whole, func(_ string, list any) bool { l, _ := list.([]any); return len(l) == 0 })

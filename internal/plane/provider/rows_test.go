@@ -19,7 +19,7 @@ func TestARowLosesOnlyKeysThatItsKindDoesNotHave(t *testing.T) {
 		"teamspace": {"id": "1", "name": "One", "state": "2", "description_stripped": "Text."},
 	} {
 		rows := []resource.Row{row()}
-		(&pool{}).shrink(resource.MustLookup(kind), rows)
+		shrink(resource.MustLookup(kind), rows)
 		if diff := cmp.Diff([]resource.Row{want}, rows); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
@@ -43,7 +43,7 @@ func TestNoFieldOfAKindIsDropped(t *testing.T) {
 			}
 			delete(row, "")
 			rows := []resource.Row{row}
-			if (&pool{}).shrink(k, rows); len(rows[0]) < len(row) {
+			if shrink(k, rows); len(rows[0]) < len(row) {
 				t.Errorf("%s.%s: %v became %v", k.Name, f.Name, row, rows[0])
 			}
 		}

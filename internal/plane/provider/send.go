@@ -38,7 +38,6 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 			out := w.createdOutcome(step, shown)
 			w.recordRewrites(step, shown, out.Values)
 			w.completeCustom(ctx, r, &out)
-			w.warnDoubled(ctx, r, &out)
 			out.Warnings.Add(kept.Warnings...)
 			return out, nil
 		case refused && e.Effect == apiclient.Rejected:

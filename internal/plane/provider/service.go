@@ -25,11 +25,12 @@ type Service struct {
 
 	disk disk.Disk // for secrets; nil = the operating system's
 
-	inDoubt  inDoubt
-	traits   serviceTraits
-	memory   *memory
-	claims   *claims
-	listLock chan struct{} // held while a whole list is written, see lockListWrites
+	grace       Grace
+	lostCreates table[*planner.Step, *lostCreate] // creates that may or may not have been carried out
+	traits      serviceTraits
+	memory      *memory
+	claims      *claims
+	listLock    chan struct{} // held while a whole list is written, see lockListWrites
 }
 
 var _ executor.Service = (*Service)(nil)
@@ -57,8 +58,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 	s := &Service{
 		client: client, plan: plan, state: state,
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
-		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
-		memory:  newMemory(client), claims: newClaims(state.Prior(), plan.Known),
+		grace: grace.begin(), memory: newMemory(client), claims: newClaims(state.Prior(), plan.Known),
 		listLock: make(chan struct{}, 1),
 	}
 	for kind, d := range plan.Dialects {

@@ -80,7 +80,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 			case step.Action == planner.Create:
 				a.Outcome.Record.Late = s.duplicateUntil(step, a.Outcome.RecoveredByLookup)
 			case latest.After(unanswered): // of these steps, or of a step sent at the same time, which could undo the next one
-				a.Outcome.Record.Late = s.inDoubt.grace.end(latest)
+				a.Outcome.Record.Late = s.grace.end(latest)
 			}
 			s.memory.remember(step, a.Outcome, ids)
 		}

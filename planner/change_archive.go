@@ -30,7 +30,11 @@ func (ch *changes) keepHidden(i objectID) {
 		ch.keepDifferences(i)
 	default:
 		ch.unchanged = append(ch.unchanged, o)
-		ch.gaps.add(o, "", "", ch.objects.whyHidden())
+		why := gapReason{"archived, and no list shows them", "--refresh-all reads them"}
+		if ch.in.RefreshAll {
+			why = gapReason{why: "archived, and nothing shows them"}
+		}
+		ch.gaps.add(o, "", "", why)
 	}
 }
 

@@ -72,35 +72,35 @@ func (se *search) readByID() binding {
 	if op == nil {
 		return binding{presence: exists} // the API cannot read it again
 	}
-	a := se.service.ask(se.snapshot.readOne(f, op, id))
-	switch {
+	switch a := se.service.ask(se.snapshot.readOne(f, op, id)); {
 	case a.Unsupported:
 		return binding{presence: unsupported}
 	case a.NotFound || len(a.Rows) == 0:
 		return binding{}
 	case a.Rows[0].ID() == f.id:
 		return binding{presence: exists, row: a.Rows[0]}
+	default:
+		return se.checkOther(id, a.Rows[0])
 	}
-	return se.checkOther(id, a.Rows[0])
 }
 
 // byUnlistedID finds an object with a known ID that no list shows, because it may be archived or a draft. If the manifest gives the ID and
 // the service does not show it, the search ends, unless the manifest is an export and a name can identify the object.
 func (se *search) byUnlistedID() binding {
 	o, f := se.o, se.f
-	away := f.isAway(o)
 	if se.was == "" {
 		return binding{}
 	}
+	away := f.isAway(o)
 	if f.info.findsExternalIDs() && f.prior != nil && (!away || se.in.RefreshAll) {
 		if b := se.findUnlisted(f.prior.Address, f.prior.ID); b.presence != unbound {
 			return b
 		}
 	}
-	if away {
+	switch {
+	case away:
 		return binding{presence: hidden, why: archived}
-	}
-	if o.ID == "" {
+	case o.ID == "":
 		return binding{}
 	}
 	if b := se.byArchive(); b.presence != unbound || o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered() {
@@ -116,12 +116,10 @@ func (se *search) findUnlisted(address resource.Address, id string) binding {
 	_, want, given := wantsArchived(se.o)
 	a, made := se.snapshot.findUnlisted(f.info, se.snapshot.listPath(f.info, f.parent), address)
 	switch {
-	case !made:
-		f.maybeHidden = true
-		return binding{}
 	case a.Several:
 		return binding{presence: notFound, why: "several objects of the service carry the mark of " + string(se.o.Address) + ", and no list shows them"}
 	case len(a.Rows) == 0:
+		f.maybeHidden = f.maybeHidden || !made
 		return binding{}
 	}
 	row := a.Rows[0]

@@ -98,24 +98,25 @@ func (ie *identities) identify(i objectID) {
 	if f.isKnown() {
 		s.was = f.prior.ID
 	}
+	b := binding{}
 	for _, find := range finders() {
-		if b := find(s); b.presence != unbound {
-			if b.id == "" {
-				b.id, b.identifier = f.id, f.identifier
-			}
-			f.binding = b
+		if b = find(s); b.presence != unbound {
 			break
 		}
 	}
-	if f.presence == exists {
-		ie.objects.setZone(o, f)
-		s.checkIdentifier()
-		if f.presence == exists && f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
-			f.presence, f.why = hidden, archived
-		}
-		_, other := ie.in.otherOwner(f.row, f.isKnown())
-		f.foreign = other && !ie.in.takesOver(o) || ie.objects.inForeign(f.info, f.parent, f.row)
+	if b.id == "" {
+		b.id, b.identifier = f.id, f.identifier
 	}
+	if f.binding = b; f.presence != exists {
+		return
+	}
+	ie.objects.setZone(o, f)
+	s.checkIdentifier()
+	if f.presence == exists && f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
+		f.presence, f.why = hidden, archived
+	}
+	_, other := ie.in.otherOwner(f.row, f.isKnown())
+	f.foreign = other && !ie.in.takesOver(o) || ie.objects.inForeign(f.info, f.parent, f.row)
 }
 
 // bindWithParent binds an object without a search, if its kind or its parent decides already.

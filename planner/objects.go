@@ -54,27 +54,22 @@ func (ob *objects) needsMark(i objectID) bool {
 
 // lacksSecret reports whether the file for an object's secret is empty and the service can generate a new secret.
 func (ob *objects) lacksSecret(i objectID) bool {
-	o, f := ob.in.Desired[i], &ob.states[i]
+	o := ob.in.Desired[i]
 	file := o.Secret()
-	if file == nil || f.presence != exists {
-		return false
-	}
 	_, offered := ob.op(o.Kind, resource.NewSecret)
-	return offered && !file.Filled
+	return offered && file != nil && !file.Filled && ob.states[i].presence == exists
 }
 
-// op returns an operation of a kind, in the API that manages the kind.
 func (ob *objects) op(k *resource.Kind, verb resource.Verb) (*resource.Operation, bool) {
 	return k.Op(verb, ob.kinds[k].api)
 }
 
 // membersRead returns the read that lists the members of a container; ok is false if the API has none, or a path parameter is missing.
 func (ob *objects) membersRead(membership *resource.Kind, params map[string]string) (r Read, ok bool) {
-	op, ok := ob.op(membership, resource.ListMembers)
-	if !ok {
-		return Read{}, false
+	if op, ok := ob.op(membership, resource.ListMembers); ok {
+		return readOf(op, params)
 	}
-	return readOf(op, params)
+	return Read{}, false
 }
 
 // presence says whether a desired object is on the service.
@@ -109,7 +104,7 @@ type objectState struct {
 	binding
 
 	info         *kindInfo
-	before       resource.Row // the row in the time zone of the last apply, if that was another one
+	before       resource.Row // of a kind with moments: the row in the time zone of the last apply
 	endedOn      string       // its last day, in the time zone that it is in
 	prior        *Record      // its record in the state, without values that its intent may have changed; nil = there is none, or it is about another object
 	intent       *Intent      // the open intent of an earlier run about it; nil = there is none
@@ -146,21 +141,20 @@ func (ob *objects) switchesOf(i objectID) (all []heldSwitch) {
 	}
 	for _, s := range needed {
 		within := ob.states[i].parent
-		switch {
-		case !s.Holder.Singleton:
-			all = append(all, heldSwitch{within, s.Field})
-			continue
-		case s.Holder.Parent == "":
-			within = noObject
+		holders := []objectID{within}
+		if s.Holder.Singleton {
+			if s.Holder.Parent == "" {
+				within = noObject
+			}
+			holders = ob.inScope(scope{ob.kinds[s.Holder], within})
 		}
-		for _, holder := range ob.inScope(scope{ob.kinds[s.Holder], within}) {
+		for _, holder := range holders {
 			all = append(all, heldSwitch{holder, s.Field})
 		}
 	}
 	return all
 }
 
-// heldSwitch is a switch field, with the object that has it.
 type heldSwitch struct {
 	by    objectID
 	field *resource.Field
@@ -172,7 +166,6 @@ type scope struct {
 	parent objectID // its state; none = the workspace
 }
 
-// serviceID identifies an object of the service by kind and ID.
 type serviceID struct{ kind, id string }
 
 // archived is the reason for which an archived object is hidden, see [resource.Row.Hidden].
@@ -183,7 +176,6 @@ const noObject objectID = -1
 
 func (ob *objects) count() objectID { return objectID(len(ob.in.Desired)) }
 
-// all returns the wanted objects with their indexes.
 func (ob *objects) all() iter.Seq2[objectID, *resource.Object] {
 	return func(yield func(objectID, *resource.Object) bool) {
 		for i, o := range ob.in.Desired {
@@ -212,10 +204,10 @@ func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 
 // numberOf returns the number of a readable identifier that begins with a code, such as 7 for WEB-7; 0 if it begins otherwise.
 func numberOf(code, identifier string) int {
-	if begin, _, _ := strings.Cut(identifier, "-"); code == "" || !strings.EqualFold(begin, code) {
+	begin, number, _ := strings.Cut(identifier, "-")
+	if code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
-	_, number, _ := strings.Cut(identifier, "-")
 	n, _ := strconv.Atoi(number) // 0 if there is none
 	return n
 }
@@ -248,7 +240,6 @@ func (ot *objectState) willHave(o *resource.Object, field *resource.Field) (cano
 	return field.ObservedIn(ot.row)
 }
 
-// isArchived reports whether an object is archived, so that lists do not show it.
 func (ot *objectState) isArchived() bool {
 	return ot.info.archivable && ot.row.Text("archived_at") != ""
 }
@@ -289,11 +280,9 @@ func (ob *objects) indexObjects() {
 			f.parent = ob.index[o.Parent]
 			ob.states[f.parent].hasChildren = true
 		}
-		if len(ob.in.Prior) > 0 {
-			if r, ok := ob.in.Prior[o.Address]; ok {
-				f.prior, f.intent = &r, r.PendingIntent
-				r.forgetIntent()
-			}
+		if r, ok := ob.in.Prior[o.Address]; ok {
+			f.prior, f.intent = &r, r.PendingIntent
+			r.forgetIntent()
 		}
 		ob.indexRefs(i)
 	}
@@ -323,7 +312,6 @@ func (ob *objects) skipsRefresh(f *objectState) bool {
 	return (ob.in.SkipRefresh || ob.expensive[f.info.kind]) && f.isKnown() && !f.isInDoubt()
 }
 
-// whyUnread returns the reason why an object that exists was not read.
 func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
 	case ob.in.SkipRefresh:
@@ -333,14 +321,6 @@ func (ob *objects) whyUnread(f *objectState) gapReason {
 	default:
 		return gapReason{why: f.info.api.Noun() + " cannot read them"}
 	}
-}
-
-// whyHidden returns the reason why an archived object was not read.
-func (ob *objects) whyHidden() gapReason {
-	if ob.in.RefreshAll {
-		return gapReason{why: "archived, and nothing shows them"}
-	}
-	return gapReason{"archived, and no list shows them", "--refresh-all reads them"}
 }
 
 // mustRead reports whether an object must be read. An object with an ID in the manifest and no compared field need not be, unless it has
@@ -500,42 +480,33 @@ func (ob *objects) desiredZone(parent objectID) *time.Location {
 	return resource.Zone(v.Text)
 }
 
-// appliedZone returns the time zone that a parent had at the last apply, or its current zone if that is not known.
-func (ob *objects) appliedZone(parent objectID) *time.Location {
-	if parent != noObject && ob.states[parent].prior != nil {
-		if name := ob.states[parent].prior.Values["timezone"]; name != "" {
-			return resource.Zone(name)
-		}
-	}
-	return ob.currentZone(parent)
-}
-
 // setZone converts the moments of an object's row to days: in the desired zone, and in the last applied one if that differs.
 func (ob *objects) setZone(o *resource.Object, f *objectState) {
 	if o.Kind.ClosedAfter == "" || f.row == nil {
 		return
 	}
-	raw := f.row
-	f.row = o.Kind.InZone(raw, ob.desiredZone(f.parent))
-	if applied := ob.appliedZone(f.parent); applied.String() != ob.desiredZone(f.parent).String() {
-		f.before = o.Kind.InZone(raw, applied)
+	raw, current := f.row, ob.currentZone(f.parent)
+	applied := current // the zone at the last apply
+	if f.parent != noObject && ob.states[f.parent].prior != nil {
+		if name := ob.states[f.parent].prior.Values["timezone"]; name != "" {
+			applied = resource.Zone(name)
+		}
 	}
-	if closes, ok := o.Kind.Field(o.Kind.ClosedAfter); ok {
-		f.endedOn, _ = closes.ObservedIn(o.Kind.InZone(raw, ob.currentZone(f.parent)))
-	}
+	f.row, f.before = o.Kind.InZone(raw, ob.desiredZone(f.parent)), o.Kind.InZone(raw, applied)
+	closes, _ := o.Kind.Field(o.Kind.ClosedAfter)
+	f.endedOn, _ = closes.ObservedIn(o.Kind.InZone(raw, current))
 }
 
 // lastShown returns the value of a field on the service, in the time zone of the last apply.
 func (ot *objectState) lastShown(field *resource.Field) string {
-	row := ot.row
-	if ot.before != nil {
-		row = ot.before
+	row := ot.before
+	if row == nil {
+		row = ot.row
 	}
 	have, _ := field.ObservedIn(row)
 	return have
 }
 
-// hasPassed reports whether a day is over in a time zone.
 func (ob *objects) hasPassed(day string, zone *time.Location) bool {
 	t, err := time.ParseInLocation(time.DateOnly, day, zone)
 	return err == nil && !ob.in.Now.IsZero() && !ob.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))

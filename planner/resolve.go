@@ -316,8 +316,7 @@ func (re *references) nameIDs(v *resource.Value, canonical string, resolve resou
 	}
 	ids := strings.Split(canonical, ",")
 	for i, id := range ids {
-		ids[i] = re.nameID(v.Field.Ref, id)
-		if ids[i] == id && v.Field.OrRef != "" {
+		if ids[i] = re.nameID(v.Field.Ref, id); ids[i] == id && v.Field.OrRef != "" {
 			ids[i] = re.nameID(v.Field.OrRef, id)
 		}
 		for k := range v.Refs {
@@ -344,12 +343,8 @@ func (re *references) nameID(kind, id string) string {
 			}
 			for _, row := range a.Rows {
 				n := serviceID{t.kind.Name, row.ID()}
-				texts := t.kind.DisplayTexts(row)
-				if len(texts) == 0 {
-					continue
-				}
 				// The map has no order: if answers differ, the least text counts.
-				if have, ok := re.displayNames[n]; !ok || texts[0] < have {
+				if texts := t.kind.DisplayTexts(row); len(texts) > 0 && (re.displayNames[n] == "" || texts[0] < re.displayNames[n]) {
 					re.displayNames[n] = texts[0]
 				}
 			}
@@ -368,17 +363,14 @@ type shownID struct {
 // readName reads the list that has the name of an ID, unless the name is known. Work items are shown by ID, because their lists are long.
 func (re *references) readName(shown shownID) {
 	t, parent, id := shown.kind, shown.parent, shown.id
-	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id {
-		return
-	}
-	if t.parent != nil && (parent == noObject || re.objects.states[parent].presence != exists) {
-		return
-	}
-	if t.viaSingle(re.objects, parent) {
+	switch {
+	case t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id:
+	case t.parent != nil && (parent == noObject || re.objects.states[parent].presence != exists):
+	case t.viaSingle(re.objects, parent):
 		re.snapshot.list(t, parent)
-		return
+	default:
+		re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 	}
-	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
 // findCycles reports parents that form a cycle, which the service accepts, and references of an object to itself. It follows IDs and

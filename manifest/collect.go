@@ -141,7 +141,7 @@ func (c *collector) readDocument(root *node) {
 	}
 	c.hasContent = c.hasContent || len(shell.byName) > 0
 	c.hasVersion = c.hasVersion || shell.at(schema.Version) != nil
-	vs := c.checker.CheckDocument(instance)
+	vs := schema.CheckDocument(instance)
 	for _, v := range vs {
 		shell.report(v)
 	}

@@ -82,7 +82,7 @@ func (d *decoder) reportViolations(k *kindInfo) {
 		d.instance[name] = nil
 	}
 	reported := len(d.broken)
-	for _, v := range d.checker.Check(k.Name, d.instance) {
+	for _, v := range schema.Check(k.Name, d.instance) {
 		if slices.Contains(d.broken[:reported], v.Property) {
 			continue
 		}

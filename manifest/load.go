@@ -67,7 +67,6 @@ func (m *Manifest) RenameSources(names map[string]string) {
 // manifest has no objects; otherwise it is complete.
 func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
 	m := &Manifest{Dir: "."}
-	checker := schema.New()
 	limits := opts.Limits.withDefaults()
 	found := &findings{max: limits.Findings, reported: map[findingKey]bool{}}
 	if len(names) == 0 {
@@ -82,7 +81,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	}
 	files := sources(names, opts.Stdin, cmp.Or(opts.Dir, "."), found)
 	r := &reader{
-		files: files, given: given, kinds: everyKind(), checker: checker, budget: &budget{limits: limits}, found: found,
+		files: files, given: given, kinds: everyKind(), budget: &budget{limits: limits}, found: found,
 		complete: !found.hasErrors(), tellsOrigins: opts.Origins,
 	}
 	for i := 0; i < len(r.files); i++ { // includes make the list grow
@@ -114,7 +113,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	m.Owner, m.Order = resource.Owner(r.all.owner.text), r.all.order.text
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
-		if vs := checker.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
+		if vs := schema.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
 			found.report(diag.Position{}, "", problem{"bad-workspace", quote(opts.Workspace) + " is no workspace slug", slugHint})
 		}
 	}
@@ -148,7 +147,6 @@ type reader struct {
 	all        collection
 	given      *variables
 	kinds      *kindSet
-	checker    *schema.Checker
 	budget     *budget
 	found      *findings
 	// tellsOrigins is set if the origins of replaced texts are recorded.

@@ -32,11 +32,6 @@ type Violation struct {
 	Message  string   // of the validator
 }
 
-// Checker checks instances, one after another. It caches accepted values, because most objects of a manifest are similar.
-type Checker struct {
-	caches map[string]*cache // by kind
-}
-
 // rules holds the rules of a kind. The required properties depend on whether the object exists on the service. The published schema
 // expresses this with anyOf. Here it is checked without the validator, which would try every branch for every object.
 type rules struct {
@@ -44,9 +39,6 @@ type rules struct {
 	identifiedBy []string // properties that each identify an object on the service
 	required     []string // required properties of an object without any of these
 }
-
-// New returns a checker for all kinds.
-func New() *Checker { return &Checker{caches: map[string]*cache{}} }
 
 const (
 	address = "planform:///rules.json"
@@ -85,7 +77,7 @@ func compile(name string, r *rules, definition object) (*rules, error) {
 }
 
 // CheckDocument checks a document without its sections.
-func (ch *Checker) CheckDocument(instance map[string]any) []Violation {
+func CheckDocument(instance map[string]any) []Violation {
 	r, err := compiledRules()[shell]()
 	if err != nil {
 		return []Violation{{Message: err.Error()}}
@@ -94,7 +86,7 @@ func (ch *Checker) CheckDocument(instance map[string]any) []Violation {
 }
 
 // Check checks an object of a kind, without the objects inside it. If a value breaks several rules, it reports the first one.
-func (ch *Checker) Check(kind string, instance map[string]any) []Violation {
+func Check(kind string, instance map[string]any) []Violation {
 	compile, ok := compiledRules()[kind]
 	if !ok {
 		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
@@ -103,17 +95,7 @@ func (ch *Checker) Check(kind string, instance map[string]any) []Violation {
 	if err != nil {
 		return []Violation{{Message: err.Error()}}
 	}
-	if ch.caches[kind] == nil {
-		ch.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
-	}
-	if ch.caches[kind].accepts(r, instance) {
-		return nil
-	}
-	violations := r.check(instance)
-	if len(violations) == 0 {
-		ch.caches[kind].add(instance)
-	}
-	return violations
+	return r.check(instance)
 }
 
 // missing returns the first required property that an instance lacks, or "".

@@ -375,7 +375,7 @@ func withAttribute(list object, k *resource.Kind, f *resource.Field) object {
 	return list
 }
 
-// fieldSchema returns the schema of a field. whole also accepts the empty text if it clears the field; for a Checker, the decoder has
+// fieldSchema returns the schema of a field. whole also accepts the empty text if it clears the field; for [Check], the decoder has
 // replaced it by nil.
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object

@@ -77,7 +77,6 @@ func TestTheSchemaNamesEveryKindAndFieldWithHelp(t *testing.T) {
 
 func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 	t.Parallel()
-	c := schema.New()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
 			continue
@@ -102,7 +101,7 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 			if k.Singleton {
 				delete(object, "id")
 			}
-			if vs := c.Check(k.Name, object); len(vs) > 0 {
+			if vs := schema.Check(k.Name, object); len(vs) > 0 {
 				t.Errorf("%s.%s: %v", k.Name, f.Name, vs)
 			}
 		}
@@ -111,7 +110,6 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 
 func TestCheckNamesTheBrokenRule(t *testing.T) {
 	t.Parallel()
-	c := schema.New()
 	const id = "8a234ec6-0000-4000-8000-000000000000"
 	for name, tt := range map[string]struct {
 		kind     string
@@ -146,7 +144,7 @@ func TestCheckNamesTheBrokenRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, told(c.Check(tt.kind, decode(t, tt.instance)))); diff != "" {
+			if diff := cmp.Diff(tt.want, told(schema.Check(tt.kind, decode(t, tt.instance)))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -155,7 +153,6 @@ func TestCheckNamesTheBrokenRule(t *testing.T) {
 
 func TestCheckDocumentReportsViolationsAtTheTopLevel(t *testing.T) {
 	t.Parallel()
-	c := schema.New()
 	for name, tt := range map[string]struct {
 		instance string
 		want     []string
@@ -169,7 +166,7 @@ func TestCheckDocumentReportsViolationsAtTheTopLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, told(c.CheckDocument(decode(t, tt.instance)))); diff != "" {
+			if diff := cmp.Diff(tt.want, told(schema.CheckDocument(decode(t, tt.instance)))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -19,7 +19,6 @@ type composer struct {
 	workspace   string
 	owner       resource.Owner
 	baseURL     string
-	checker     *schema.Checker
 	names       fileNames
 	memberships map[resource.Address]*planner.Record
 	declared    map[edge]bool // members that a manifest already declares from the other side
@@ -36,10 +35,9 @@ type edge struct {
 
 // compose makes the files and the records.
 func compose(found *content, o Options) (*Export, error) {
-	checker := schema.New()
 	c := &composer{
 		content: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: o.Workspace, owner: found.commonOwner(o.Owner), baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
+		workspace: o.Workspace, owner: found.commonOwner(o.Owner), baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace),
 		memberships: map[resource.Address]*planner.Record{},
 		declared:    map[edge]bool{}, walked: map[refStep]bool{}, broken: map[refStep]bool{},
 	}

@@ -439,7 +439,7 @@ func (c *composer) dropInvalid(t *object, list []fieldValue) []fieldValue {
 			instance[w.field.Path()] = w.instance
 		}
 		changed := false
-		for _, v := range c.checker.Check(t.kind.Name, instance) {
+		for _, v := range schema.Check(t.kind.Name, instance) {
 			if v.Keyword == schema.Missing {
 				changed = changed || !t.writesID
 				t.writesID = true

@@ -320,39 +320,27 @@ func oddBlank(text string) (r rune, column int) {
 	return r, utf8.RuneCountInString(text[:i]) + 1
 }
 
-// indentProblem compares the indentation of a line with the possible ones. The result has no text if there is no problem.
+// indentProblem returns a cause for a line that does not continue the lines above, or none.
 func (sy *syntax) indentProblem(at string, above int) (c cause) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
 		return c
 	}
-	indent, open := len(indentation(at)), sy.openIndents()
+	indent, before := len(indentation(at)), sy.lines[above-1]
 	c = cause{sy.line, indent + 1, "", indentHint}
-	deeper := indent > open[0] && keyWithValue.MatchString(sy.lines[above-1])
+	deeper := indent > len(before)-len(strings.TrimLeft(before, " -")) && keyWithValue.MatchString(before)
 	switch {
 	case deeper && strings.Contains(sy.problem, "mapping values"):
 		c.what = fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above)
-	case strings.Contains(sy.problem, "find expected") && !strings.Contains(sy.problem, "',' or") && !slices.Contains(open, indent):
-		c.what = "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent)
 	case strings.Contains(sy.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
 		c.what = "an entry of a list is among the fields of a mapping"
 		c.hint = "begin the first entry with a hyphen, too; or " + indentHint
 	case strings.Contains(sy.problem, "'-' indicator"):
 		c.what = "a list goes on here, and the line does not begin with a hyphen"
 		c.hint += " The fields of an entry are indented by two spaces more than its hyphen"
+	case strings.Contains(sy.problem, "expected key"):
+		c.what = "the line is indented by " + diag.Count(indent, "space") + ", and continues nothing above it"
 	}
 	return c
-}
-
-// nearest returns the indentations before and after one that is not in the list. all is sorted in descending order.
-func nearest(all []int, indent int) string {
-	at := slices.IndexFunc(all, func(c int) bool { return c < indent })
-	switch {
-	case at < 0:
-		return strconv.Itoa(all[len(all)-1])
-	case at == 0:
-		return strconv.Itoa(all[0])
-	}
-	return strconv.Itoa(all[at]) + " or " + strconv.Itoa(all[at-1])
 }
 
 // lineAbove returns the last line before the error that has content, or 0.
@@ -363,37 +351,6 @@ func (sy *syntax) lineAbove() int {
 		}
 	}
 	return 0
-}
-
-// openIndents returns the indentations of the lists and mappings that are open at the error, innermost first.
-func (sy *syntax) openIndents() []int {
-	var open []int
-	limit := 1 << 30
-	for n := sy.line - 1; n > 0 && limit > 0; n-- {
-		line := sy.lines[n-1]
-		text := strings.TrimLeft(line, " ")
-		if text == "" || text[0] == '#' || len(line)-len(text) >= limit {
-			continue
-		}
-		at := len(line) - len(text)
-		columns := []int{at}
-		for strings.HasPrefix(text, "- ") {
-			inner := strings.TrimLeft(text[1:], " ")
-			at += len(text) - len(inner)
-			text = inner
-			columns = append(columns, at)
-		}
-		for _, c := range slices.Backward(columns) {
-			if c < limit {
-				open = append(open, c)
-			}
-		}
-		limit = columns[0]
-	}
-	if len(open) == 0 {
-		return []int{0}
-	}
-	return open
 }
 
 // anchorCause returns the cause for an alias without an anchor.

@@ -194,15 +194,5 @@ func colorHint(text string) string {
 	case isHex && len(hex) == 6:
 		return "write \"#" + hex + "\""
 	}
-	for name, value := range map[string]string{
-		"black": "#000000", "silver": "#c0c0c0", "gray": "#808080", "grey": "#808080", "white": "#ffffff", "maroon": "#800000",
-		"red": "#ff0000", "purple": "#800080", "fuchsia": "#ff00ff", "green": "#008000", "lime": "#00ff00", "olive": "#808000",
-		"yellow": "#ffff00", "navy": "#000080", "blue": "#0000ff", "teal": "#008080", "aqua": "#00ffff", "cyan": "#00ffff",
-		"orange": "#ffa500", "pink": "#ffc0cb", "brown": "#a52a2a", "magenta": "#ff00ff",
-	} {
-		if strings.EqualFold(text, name) {
-			return "write \"" + value + "\""
-		}
-	}
 	return "write # and six hexadecimal digits, such as \"#22c55e\""
 }

@@ -20,6 +20,7 @@ type kindInfo struct {
 	namedByOthers    bool                // the natural key names other objects
 	create           *resource.Operation // nil = not offered; likewise the others
 	update           *resource.Operation
+	delete           *resource.Operation
 	list             *resource.Operation
 	neededFieldNames string // the fields that a list request names; "" = all
 	get              *resource.Operation
@@ -173,6 +174,7 @@ func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindI
 		}
 		t.create, _ = k.Op(resource.Create, t.api)
 		t.update, _ = k.Op(resource.Update, t.api)
+		t.delete, _ = k.Op(resource.Delete, t.api)
 		t.list, _ = k.Op(resource.List, t.api)
 		t.get, _ = k.Op(resource.Get, t.api)
 		t.find, _ = k.Op(resource.Find, t.api)

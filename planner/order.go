@@ -166,20 +166,17 @@ func (og *ordering) awaitSetup(list []*Step) {
 	for _, s := range list {
 		switch m := s.Members; {
 		case s.Operation == nil:
-		case m == nil:
-			f := &og.objects.states[s.at]
-			if slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Exclusive }) {
-				defaults[scope{f.info, f.parent}] = append(defaults[scope{f.info, f.parent}], s)
-			}
-		case s.Action != RemoveMembers && m.Container.Object != nil:
+		case m != nil && s.Action != RemoveMembers && m.Container.Object != nil:
 			joining[m.Container.Object] = append(joining[m.Container.Object], s)
+		case m == nil && slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Exclusive }):
+			at := scope{og.objects.states[s.at].info, og.objects.states[s.at].parent}
+			defaults[at] = append(defaults[at], s)
 		}
 	}
 	for _, s := range list {
-		if s.Operation != nil && s.Members == nil && len(joining)+len(defaults) > 0 {
-			t := og.objects.states[s.at].info
-			for k := range t.refs {
-				og.awaitSetupOf(s, &t.refs[k], joining, defaults)
+		if s.Operation != nil && s.Members == nil {
+			for k := range og.objects.states[s.at].info.refs {
+				og.awaitSetupOf(s, &og.objects.states[s.at].info.refs[k], joining, defaults)
 			}
 		}
 	}
@@ -234,33 +231,31 @@ func (og *ordering) awaitGates(list []*Step) {
 			continue
 		}
 		for _, v := range s.Values() {
+			g, shuts := gate{s.Object, v.Field}, isOff(v) || v.Field.Name == s.Kind.ClosedAfter && og.objects.willBeClosed(s.at)
+			if v.Field.ArchiveFlag {
+				g.field, shuts = nil, s.Operation.Verb == resource.Archive
+			}
 			switch {
-			case v.Field.ArchiveFlag && s.Operation.Verb == resource.Archive:
+			case shuts && g.field == nil:
 				s.phase = closing
-				closes[gate{s.Object, nil}] = append(closes[gate{s.Object, nil}], s)
-			case v.Field.ArchiveFlag:
-				opens[gate{s.Object, nil}] = append(opens[gate{s.Object, nil}], s)
-			case isOff(v), v.Field.Name == s.Kind.ClosedAfter && og.objects.willBeClosed(s.at):
-				closes[gate{s.Object, v.Field}] = append(closes[gate{s.Object, v.Field}], s)
-			case v.Text == "true":
-				opens[gate{s.Object, v.Field}] = append(opens[gate{s.Object, v.Field}], s)
+				fallthrough
+			case shuts:
+				closes[g] = append(closes[g], s)
+			case v.Text == "true" || g.field == nil:
+				opens[g] = append(opens[g], s)
 			}
 		}
+	}
+	others := func(steps []*Step, s *Step) []*Step {
+		return slices.DeleteFunc(slices.Clone(steps), func(other *Step) bool { return other == s })
 	}
 	for _, s := range list {
 		if s.Action == NotPossible || len(opens)+len(closes) == 0 {
 			continue
 		}
 		for _, g := range og.gatesOf(s) {
-			for _, opening := range opens[g] {
-				if opening != s {
-					s.needs = append(s.needs, opening)
-				}
-			}
-			for _, last := range closes[g] {
-				if last == s {
-					continue
-				}
+			s.needs = append(s.needs, others(opens[g], s)...)
+			for _, last := range others(closes[g], s) {
 				if last.phase, last.needs = closing, append(last.needs, s); s.Action == AddMembers { // an unmade member joins in a later run
 					last.needs = append(last.needs, s.after...)
 				}

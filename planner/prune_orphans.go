@@ -36,10 +36,9 @@ type orphans struct {
 type orphan struct {
 	record   Record
 	info     *kindInfo
-	delete   *resource.Operation // nil = not offered
-	parent   *orphan             // its parent, if that is an orphan too
-	params   map[string]string   // path parameters of its own requests; nil = they are not known
-	row      resource.Row        // nil = not read
+	parent   *orphan           // its parent, if that is an orphan too
+	params   map[string]string // path parameters of its own requests; nil = they are not known
+	row      resource.Row      // nil = not read
 	decision decision
 	causes   []Cause        // the causes why it stays; those of the code OfOthers do not keep it in a run with DeleteChanged
 	owner    resource.Owner // its other owner, if others is set
@@ -163,6 +162,11 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		rp.list = slices.DeleteFunc(rp.list, func(l *orphan) bool { return l.decision != otherOwner })
 		return rp
 	}
+	for i, o := range rp.objects.all() {
+		if f := &rp.objects.states[i]; f.presence == hidden && f.id != "" && !f.keptDeleted {
+			rp.indexHidden(f.info, f.id, f.row, rp.in.Prior[o.Address].Values)
+		}
+	}
 	rp.countReads()
 	for rest := rp.list; len(rest) > 0; { // parents are decided before the orphans in them
 		n := 1
@@ -173,7 +177,6 @@ func findOrphans(refs *references, records *memberRecords) *orphans {
 		rp.service.each(n, func(i int) { rp.decide(same[i]) })
 		rest = rest[n:]
 	}
-	rp.indexHidden()
 	for rp.keepUsed() {
 		rp.decideInKept()
 	}
@@ -196,7 +199,6 @@ func (rp *orphans) add(r Record) {
 		}
 	}
 	l.record, l.mustRead = r, r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
-	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
 	rp.byAddress[r.Address] = l
 	rp.list = append(rp.list, l)
 	if r.CreatedByUs && !r.Protect && rp.in.isSourceGone(&r) {
@@ -387,7 +389,10 @@ func (rp *orphans) decide(l *orphan) {
 	case p.decision == blocked && p.info.kind.Single:
 		rp.block(l, refused("its "+p.info.kind.Noun()+" stays"))
 	default:
-		if rp.blockFor(l, rp.whyOutOfReach, rp.presence); l.decision == toDelete {
+		switch rp.blockFor(l, rp.whyOutOfReach, rp.presence); l.decision { //nolint:exhaustive // the others need no more checks
+		case leftArchived:
+			rp.indexHidden(l.info, l.record.ID, l.row, l.record.Values)
+		case toDelete:
 			rp.leaveToOwner(l)
 			rp.blockFor(l, rp.changedByOthers, rp.foreignContents, rp.unlistedContents, rp.managedElsewhere)
 		}
@@ -417,7 +422,7 @@ func (rp *orphans) whyOutOfReach(l *orphan) []Cause {
 		return []Cause{refused("the ID of " + string(parent) + " is not known")}
 	case inside.exists():
 		return []Cause{inside}
-	case l.delete == nil:
+	case l.info.delete == nil:
 		return []Cause{notOffered(offeredByWider(l.info.api, l.info.kind, resource.Delete), l.info.api.Noun()+" cannot delete "+
 			diag.A(l.info.kind.Noun())+": delete it in Plane, then run planform state rm "+string(l.record.Address))}
 	}
@@ -432,30 +437,18 @@ func (rp *orphans) managedElsewhere(l *orphan) []Cause {
 	return nil
 }
 
-// indexHidden adds hidden objects to the uses of the objects above them, because no list shows them. If the row of a hidden object is not known,
-// the state tells the object above it.
-func (rp *orphans) indexHidden() {
-	add := func(t *kindInfo, id string, row resource.Row, applied map[string]string) {
-		field := parentField(t.kind)
-		if field == nil {
-			return
-		}
-		up, known := field.ObservedIn(row)
-		if !known {
-			up, row = applied[field.Name], resource.Row{"id": id}
-		}
-		rp.usedBy[up] = append(rp.usedBy[up], use{t, field, row, nil})
+// indexHidden adds a hidden object to the uses of the object above it, because no list shows it. If its row is not known, the state tells the
+// object above it.
+func (rp *orphans) indexHidden(t *kindInfo, id string, row resource.Row, applied map[string]string) {
+	field := parentField(t.kind)
+	if field == nil {
+		return
 	}
-	for i, o := range rp.objects.all() {
-		if f := &rp.objects.states[i]; f.presence == hidden && f.id != "" && !f.keptDeleted {
-			add(f.info, f.id, f.row, rp.in.Prior[o.Address].Values)
-		}
+	up, known := field.ObservedIn(row)
+	if !known {
+		up, row = applied[field.Name], resource.Row{"id": id}
 	}
-	for _, l := range rp.list {
-		if l.decision == leftArchived {
-			add(l.info, l.record.ID, l.row, l.record.Values)
-		}
-	}
+	rp.usedBy[up] = append(rp.usedBy[up], use{t, field, row, nil})
 }
 
 // keepUsed blocks orphans that objects of the manifest or of others use, or that have something below them which stays. It reports whether any

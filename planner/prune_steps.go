@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,9 @@ func (pn *pruning) deletions() (steps []*Step) {
 	}
 	add := func(l *orphan, d *Deletion) *Step {
 		l.step = &Step{Address: l.record.Address, Action: Delete, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Deletion: d}
-		l.step.Identifier, l.step.Name = pn.orphans.titleOf(l)
+		row := pn.orphans.rowOf(l)
+		l.step.Identifier = cmp.Or(pn.orphans.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier)
+		l.step.Name = cmp.Or(l.info.kind.DisplayTexts(row)...)
 		steps = append(steps, l.step)
 		return l.step
 	}
@@ -59,7 +62,7 @@ func (pn *pruning) deletions() (steps []*Step) {
 		switch {
 		case l.decision == toDelete:
 			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: pn.namesIn(l)})
-			step.Operation, step.needs = l.delete, before[l]
+			step.Operation, step.needs = l.info.delete, before[l]
 			for _, other := range namedBy[l] {
 				if other.step != nil { // nil if the orphans refer to each other
 					step.needs = append(step.needs, other.step)

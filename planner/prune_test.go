@@ -624,7 +624,6 @@ func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 	}{
 		"a deletion names the object as the service shows it":                            {shown, record, number, title},
 		"a deletion names the object as the service shows it, even if the state differs": {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
-		"a deletion names the object as it was applied if the service shows no title":    {func(s *fakeService) { s.given("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -329,18 +329,6 @@ func (rp *orphans) rowOf(l *orphan) resource.Row {
 	return l.row
 }
 
-// titleOf returns the readable identifier and the name of an orphan from the service, else from the state.
-func (rp *orphans) titleOf(l *orphan) (identifier, name string) {
-	row := rp.rowOf(l)
-	texts := l.info.kind.DisplayTexts(row)
-	for _, field := range l.info.kind.NaturalKey {
-		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") && !resource.IsID(applied) {
-			texts = append(texts, applied)
-		}
-	}
-	return cmp.Or(rp.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
-}
-
 // readableID returns the readable identifier of a row in the parent at an address, or "".
 func (rp *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	code := rp.in.Prior[parent].Identifier

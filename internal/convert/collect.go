@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/text/diag"
@@ -184,7 +185,7 @@ func (cl *collection) Hold(i *Issue, name string, role Role, example string, n i
 	}
 	h := Held{Of: v, N: n}
 	if role != Technical && role != Secret {
-		h.Text = beginning(example)
+		h.Text = unique.Make(beginning(example)).Value() // many values repeat
 	}
 	if i == nil || role == Technical {
 		h.N = 0

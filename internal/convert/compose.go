@@ -127,14 +127,14 @@ func itemKey(key string) string {
 	if resource.ValidKey(key) {
 		return key
 	}
-	return unique("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
+	return withDigest("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
 }
 
 // beginningOf returns the first n bytes of a text, without a cut character at the end.
 func beginningOf(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }
 
-// unique appends a digest of the original name to a key, because other names may have made the same key.
-func unique(key, of string) string {
+// withDigest appends a digest of the original name to a key, because other names may have made the same key.
+func withDigest(key, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }

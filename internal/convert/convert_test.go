@@ -445,7 +445,6 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"an answer without fields": {"{\"issues\": [\n{\"id\": \"10001\"}], \"isLast\": true}", "auto", "FILE:2: an issue without key and fields", "fields=*all"},
 		"an error of Jira":         {`{"errorMessages": ["The requested API has been removed."], "errors": {}, "issues": [], "isLast": true}`, "jira-json", "FILE:1: the file is not an export, but an error of Jira: The requested API", "jql"},
 		"an error of Bitbucket":    {`{"type": "error", "error": {"message": "Not found"}}`, "bitbucket", "FILE:1: the file is not an export, but an error of Bitbucket", "token"},
-		"a text that is none":      {`{"key": "A-1", "fields": {"summary": "x", "description": {"type": "paragraph"}}}`, "auto", "FILE:1: the description of A-1 is neither text nor document", ""},
 		"a comment of nothing":     {`{"key": "A-1", "fields": {"summary": "x"}} {"body": "x", "self": "y"}`, "auto", "FILE:1: the comment does not name its issue", ""},
 		"a board that is cut":      {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
 		"a card alone":             {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},

@@ -82,7 +82,7 @@ func (n *names) add(name string, more ...manifest.Entry) {
 func (n *names) key(name string) string {
 	slug := resource.Slug(name)
 	if slug == "" || n.slugs[slug] > 1 {
-		return unique(cmp.Or(slug, "x"), name)
+		return withDigest(cmp.Or(slug, "x"), name)
 	}
 	return slug
 }

@@ -229,3 +229,18 @@ func TestListsOfTrelloOfOneNameAreNamed(t *testing.T) {
 		t.Errorf("%+v\n%s", r.Notes, text)
 	}
 }
+
+// A text of Jira that is neither text nor document, and other values of a type that Jira does not write, are carried or named.
+func TestValuesOfAnotherTypeOfJiraAreCarriedOrNamed(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "i.json", `{"id": 1, "key": "A-1", "self": "https://j.example.com/rest/api/2/issue/1", "fields": {"summary": 17, "description": {"type": "paragraph"},
+		"labels": "red", "status": {"name": 5}, "priority": "High", "assignee": "ann", "fixVersions": ["v1"], "duedate": 20240102, "comment": "none", "attachment": ["a.txt"]}}`), "")
+	for _, want := range []string{`name: "17"`, "paragraph", "labels: [red]", `state: "5"`, "ann", "| priority | High |", "| fixVersions | v1 |", "a.txt"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	if r.Counts.Items != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}

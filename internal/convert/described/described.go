@@ -36,13 +36,13 @@ type api struct {
 	lists   []string // paths of lists with records: see records.Read
 	text    string   // the description
 	hooks   func() hooks
-	beside  func(name string) bool // see convert.Format
+	beside  func(name string) bool                 // see convert.Format
 	signs   func(head []byte) (by string, ok bool) // recognises a file that names are not enough for; nil = none
 }
 
 // apis returns the trackers that are described.
 func apis() []*api {
-	return []*api{github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+	return []*api{jiraJSON(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
 }
 
 // Formats returns the formats that are described.
@@ -56,7 +56,10 @@ func Formats() []*convert.Format {
 
 // detect recognises a file by its name, by the names in it, or by an empty list.
 func (a *api) detect(head []byte, name string) (string, bool) {
-	if a.file != "" && records.Begin(head) && regexp.MustCompile(a.file).MatchString(name) {
+	if !records.Begin(head) {
+		return "", false
+	}
+	if a.file != "" && regexp.MustCompile(a.file).MatchString(name) {
 		return "the name of the file", true
 	}
 	if a.signs != nil {
@@ -84,9 +87,9 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 			return "the field " + names[0], true
 		}
 	}
-	begin := strings.Join(strings.Fields(string(head[:min(len(head), 100)])), "")
-	if slices.ContainsFunc(a.empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) }) {
-		return "an empty list", true
+	if len(a.empty) > 0 {
+		begin := strings.Join(strings.Fields(string(head[:min(len(head), 100)])), "")
+		return "an empty list", slices.ContainsFunc(a.empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) })
 	}
 	return "", false
 }
@@ -111,7 +114,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 			i.Discuss(x.comments[at], x.counted[at])
 			i.Events = append(i.Events, x.events[at]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
-			i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), len(i.Work)
+			i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), max(i.Left["worklogs"], len(i.Work))
 			x.apart.Join(i, at)
 			x.hand(i)
 		}
@@ -133,7 +136,7 @@ func (x *reader) hand(i *convert.Issue) {
 // key returns the key by which other records name an issue.
 func (x *reader) key(i *convert.Issue) string {
 	if x.byID {
-		return i.ID
+		return cmp.Or(i.ID, i.Key)
 	}
 	if x.scoped {
 		return i.Project + "#" + i.Key

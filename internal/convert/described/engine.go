@@ -101,7 +101,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 
 // record reads a record, or the rest of a page after its lists were read.
 func (x *reader) record(r records.Record) error {
-	v := r.Tree()
+	v := r.Tree(x.head().paths("whole")...)
 	x.at = r.Position
 	if r.Page {
 		x.page(v)
@@ -311,7 +311,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 
 // markups returns the markups of texts by their names in descriptions.
 func markups() map[string]convert.Markup {
-	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
+	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark, "jira": convert.JiraWiki}
 }
 
 // part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are

@@ -10,6 +10,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/text/diag"
 )
@@ -73,7 +74,7 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	case "name":
 		i.Title = texts[0]
 	case "description":
-		i.Text = convert.Text{Markup: x.markup, Body: texts[0]}
+		i.Text = x.body(texts[0])
 	case "project":
 		if i.Project = texts[0]; folders != "" {
 			i.Project, _, _ = strings.Cut(texts[0], folders)
@@ -217,6 +218,9 @@ func (x *reader) reads(v records.Value) func(path string) string {
 // yes reports whether a value at one of the paths means yes.
 func (x *reader) yes(v records.Value, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
+		if strings.Contains(path, "=") {
+			return meets(v, path)
+		}
 		return slices.ContainsFunc(v.At(path), func(at records.Value) bool {
 			return len(at.Parts) > 0 || !slices.Contains([]string{"", "false", "0", "UnlimitedVisibility"}, at.Text)
 		})
@@ -254,8 +258,11 @@ func (x *reader) someone(v records.Value) string {
 		email = login
 	}
 	id = x.person(name, email, login, id)
-	if id != "" && slices.ContainsFunc(s.paths("bot"), func(sign string) bool { return meets(v, sign) }) {
-		x.to.Person(convert.Person{ID: id, Bot: true})
+	is := func(line string) bool {
+		return slices.ContainsFunc(s.paths(line), func(sign string) bool { return meets(v, sign) })
+	}
+	if id != "" && (is("bot") || is("gone")) {
+		x.to.Person(convert.Person{ID: id, Bot: is("bot"), Left: is("gone")})
 	}
 	return id
 }
@@ -333,13 +340,24 @@ func (x *reader) taskLists(i *convert.Issue, s *section, lists []records.Value) 
 func (x *reader) remark(s *section, v records.Value) convert.Comment {
 	c := convert.Comment{
 		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-		Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))}, Hidden: x.yes(v, s.paths("private")),
+		Text: x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
 	}
 	c.Text = x.written(s, v, c.Text)
 	if is := x.text(v, s.paths("markdown")); strings.EqualFold(is, "markdown") || is == "true" {
 		c.Text.Markup = convert.Markdown
 	}
 	return c
+}
+
+// body returns a text in the markup of the tracker. Jira writes documents, too.
+func (x *reader) body(text string) convert.Text {
+	switch {
+	case x.markup == convert.JiraWiki && text == "":
+		return convert.Text{}
+	case x.markup == convert.JiraWiki && adf.Is([]byte(text)):
+		return convert.Text{Markup: convert.ADF, Body: text}
+	}
+	return convert.Text{Markup: x.markup, Body: text}
 }
 
 // written returns a text, or the record's text in HTML if there is one.
@@ -404,7 +422,7 @@ func (x *reader) logged(s *section, v records.Value) convert.Work {
 	seconds, _ := strconv.Atoi(x.text(v, s.paths("seconds")))
 	return convert.Work{
 		Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-		Seconds: seconds + 60*minutes, Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))},
+		Seconds: seconds + 60*minutes, Text: x.body(x.text(v, s.paths("text"))),
 	}
 }
 

@@ -12,6 +12,6 @@ import (
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), jira.JSON(), jira.Backup()}
-	return slices.Concat(first, described.Formats(), tabular.Formats())
+	all := described.Formats()
+	return slices.Concat([]*convert.Format{jira.CSV(), all[0], jira.Backup()}, all[1:], tabular.Formats())
 }

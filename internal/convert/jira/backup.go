@@ -432,7 +432,7 @@ func (b *backup) issue(h *header) (*convert.Issue, error) {
 func (b *backup) begin(i *backupIssue, r *row) error {
 	project := b.rows["Project"][r.get("project")]
 	key := cmp.Or(r.get("key"), project.get("key")+"-"+r.get("number"))
-	of, number, ok := keyOf(key)
+	of, number, ok := KeyOf(key)
 	if !ok {
 		return fmt.Errorf("%s: %q is no issue key", r.at, diag.Truncate(key, 40))
 	}
@@ -452,12 +452,12 @@ func (b *backup) begin(i *backupIssue, r *row) error {
 	}
 	i.Created, i.Updated = b.moment(i, r.get("created")), b.moment(i, r.get("updated"))
 	i.Due = dates.Day(b.moment(i, r.get("duedate")))
-	times(&i.Issue, b.moment(i, r.get("resolutiondate")), count(r, "timeoriginalestimate"), count(r, "timeestimate"), count(r, "timespent"))
+	Times(&i.Issue, b.moment(i, r.get("resolutiondate")), count(r, "timeoriginalestimate"), count(r, "timeestimate"), count(r, "timespent"))
 	if level := b.use(i, "SchemeIssueSecurityLevels", r.get("security"), "name", convert.OfField); level != "" {
-		i.Fields = append(i.Fields, convert.Field{Name: securityLevel, Value: level, Source: "SchemeIssueSecurityLevels.name"})
+		i.Fields = append(i.Fields, convert.Field{Name: SecurityLevel, Value: level, Source: "SchemeIssueSecurityLevels.name"})
 	}
 	if r.get("security") != "" {
-		i.Restricted = securityLevel
+		i.Restricted = SecurityLevel
 	}
 	b.enter(i, r)
 	return nil
@@ -722,7 +722,7 @@ func (b *backup) finish(i *backupIssue) {
 			i.Fields = append(i.Fields, f)
 			continue
 		}
-		custom(&i.Issue, field.get("customfieldtypekey"), f)
+		Custom(&i.Issue, field.get("customfieldtypekey"), f)
 	}
 	discuss(&i.Issue, i.comments, 0)
 }

@@ -124,7 +124,7 @@ func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	i.Left["votes"], _ = strconv.Atoi(c.Column("Votes"))
 	i.Affects = c.Values("affects")
 	for n, s := range i.Sprints {
-		i.Sprints[n].Name = cmp.Or(serverSprint(s.Name)["name"], s.Name)
+		i.Sprints[n].Name = cmp.Or(ServerSprint(s.Name)["name"], s.Name)
 	}
 	for _, cell := range c.All("files") {
 		i.Attachments = append(i.Attachments, csvAttachment(cell))
@@ -178,7 +178,7 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 				f.Value = dates.Day(at)
 			}
 		}
-		custom(i, "", f)
+		Custom(i, "", f)
 	}
 	if i.Parent == "" && id != "" {
 		i.Parent = "issue " + id // outside the export

@@ -1,8 +1,7 @@
-// Package jira reads the exports of Jira, of Cloud and of Server: the CSV of the issue navigator, the JSON of the REST API,
-// and the backup of a site.
+// Package jira reads the exports of Jira, of Cloud and of Server: the CSV of the issue navigator,
+// and the backup of a site. Package described reads the JSON of the REST API.
 //
-// This file has their common parts: keys, categories of states, and roles of custom fields. Packages wiki and adf turn the texts
-// into Markdown.
+// This file has their common parts: keys, and roles of custom fields. Packages wiki and adf turn the texts into Markdown.
 // The package must not know manifests.
 package jira
 
@@ -21,8 +20,8 @@ import (
 
 var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
 
-// keyOf splits the key of an issue into project and number.
-func keyOf(key string) (project string, number int, ok bool) {
+// KeyOf splits the key of an issue into project and number.
+func KeyOf(key string) (project string, number int, ok bool) {
 	m := issueKey.FindStringSubmatch(key)
 	if m == nil {
 		return "", 0, false
@@ -33,11 +32,6 @@ func keyOf(key string) (project string, number int, ok bool) {
 
 // isKey reports whether a text is the key of an issue.
 func isKey(text string) bool { return issueKey.MatchString(text) }
-
-// categoryOf returns the group of states for the key of a category.
-func categoryOf(key string) string {
-	return map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[key]
-}
 
 // role is the meaning of a custom field for the conversion.
 type role int
@@ -79,16 +73,19 @@ func roleOf(kind, name string) role {
 	return other
 }
 
+// IsSprint reports whether a field has the sprints of an issue.
+func IsSprint(kind, name string) bool { return roleOf(kind, name) == sprints }
+
 var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\d+\|[0-9a-z]+:[0-9a-z]*|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
-// securityLevel is the name of the field that limits the readers of an issue.
-const securityLevel = "Security Level"
+// SecurityLevel is the name of the field that limits the readers of an issue.
+const SecurityLevel = "Security Level"
 
 // isNoise reports whether only programs can read a value.
 func isNoise(value string) bool { return unreadable.MatchString(value) }
 
-// custom sets a value of an issue from a custom field, or keeps the field as it is. kind is "" if the export does not have it.
-func custom(i *convert.Issue, kind string, f convert.Field) {
+// Custom sets a value of an issue from a custom field, or keeps the field as it is. kind is "" if the export does not have it.
+func Custom(i *convert.Issue, kind string, f convert.Field) {
 	if f.Value == "" {
 		return
 	}
@@ -117,8 +114,8 @@ func rolesOf(section string) *convert.Roles {
 	return convert.ReadRoles(list)
 }
 
-// times adds the fields about the resolution and the work of an issue, which every site has. Durations are in seconds.
-func times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int) {
+// Times adds the fields about the resolution and the work of an issue, which every site has. Durations are in seconds.
+func Times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int) {
 	for _, f := range []convert.Field{
 		{Name: "Resolution", Value: i.Resolution},
 		{Name: "Resolved", Value: dates.Day(resolved)},
@@ -142,9 +139,9 @@ func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWi
 
 var serverField = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
 
-// serverSprint splits a sprint that Server writes as a text into name, state, startDate and endDate. For any other text, it returns an
+// ServerSprint splits a sprint that Server writes as a text into name, state, startDate and endDate. For any other text, it returns an
 // empty map.
-func serverSprint(text string) map[string]string {
+func ServerSprint(text string) map[string]string {
 	fields := map[string]string{}
 	if strings.HasPrefix(text, "com.atlassian.greenhopper.service.sprint.Sprint@") {
 		for _, m := range serverField.FindAllStringSubmatch(text, -1) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,8 +15,10 @@ type Value struct {
 	List, Object bool // parts of a list have no names
 }
 
-// Tree returns the record as a value, with its parts in their order.
-func (rc Record) Tree() Value { return decode(rc.data, "", func(string) bool { return false }) }
+// Tree returns the record as a value, with its parts in their order. An object at a path in whole is one text, as JSON.
+func (rc Record) Tree(whole ...string) Value {
+	return decode(rc.data, "", func(path string) bool { return slices.Contains(whole, path) })
+}
 
 // Parse reads a text as one value. ok is false if the text is no JSON.
 func Parse(text string) (v Value, ok bool) {

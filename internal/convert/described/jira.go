@@ -1,0 +1,349 @@
+package described
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unique"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/jira"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/text/diag"
+)
+
+// jiraText is the description of Jira.
+//
+//go:embed jira.txt
+var jiraText string
+
+// commentAddress matches the address of a comment, which has the ID or the key of its issue.
+var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
+
+// jiraJSON describes the REST API's answers: pages of a search, arrays or lines of issues, single issues. An export may also have pages of
+// comments (issue/KEY/comment), because a search returns only the first comments, and the list of fields (field), which names custom
+// fields if the search returned no names.
+func jiraJSON() *api { return described(jiraText, jiraHooks) }
+
+// site holds the parts of a site's answers that no path can express.
+type site struct {
+	names   map[string]string // of custom fields
+	kinds   map[string]string // of custom fields, such as com.pyxis.greenhopper.jira:gh-sprint
+	custom  map[*convert.Issue][]customValue
+	totals  map[int]bool // numbers of issues that searches found
+	listed  string       // the last file with a list
+	parents map[*convert.Issue]string
+	unnamed bool // there are custom fields without a name
+}
+
+// customValue is the value of a custom field as people read it. Sprints are an active one after the next ones, and these after the others.
+type customValue struct {
+	id, text        string
+	sprints         []convert.Sprint
+	isBoard, isDeep bool // the sprints have a board; the value is a document
+}
+
+// jiraHooks returns the hooks for Jira.
+func jiraHooks() hooks {
+	s := &site{names: map[string]string{}, kinds: map[string]string{}, custom: map[*convert.Issue][]customValue{}, totals: map[int]bool{}, parents: map[*convert.Issue]string{}}
+	return hooks{record: s.record, place: s.place, finish: s.finish}
+}
+
+// record reads a record: an issue, a comment, a field, or what a page has beside these.
+func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
+	at := x.reads(v)
+	if r.List != "" {
+		s.listed = r.Position.File
+	}
+	isIssue := v.Has("fields") && at("key") != ""
+	for _, name := range v.At("names.*") {
+		s.names[name.Name] = cmp.Or(name.Text, s.names[name.Name])
+	}
+	if !v.Has("name") {
+		for _, kind := range v.At("schema.*") {
+			s.kinds[kind.Name] = cmp.Or(x.text(kind, []string{"custom"}), s.kinds[kind.Name])
+		}
+	}
+	switch {
+	case v.Has("errorMessages"):
+		return true, diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of Jira: %s", r.Position, diag.Truncate(strings.Join(x.texts(v.At("errorMessages")), " "), 200)),
+			"export again, with the request /rest/api/3/search/jql (Cloud) or /rest/api/2/search (Server)")
+	case v.Has("body"):
+		m := commentAddress.FindStringSubmatch(at("self"))
+		if m == nil {
+			return true, fmt.Errorf("%s: the comment does not name its issue (in the field self)", r.Position)
+		}
+		x.comment(m[1], x.remark(x.find("comment"), v))
+		x.bookAll(x.apart.Of(m[1]), v, "comment.comments")
+	case isIssue:
+		key := at("key")
+		if _, _, ok := jira.KeyOf(key); !ok {
+			return true, fmt.Errorf("%s: %q is no issue key", r.Position, diag.Truncate(key, 40))
+		}
+		if base, _, ok := strings.Cut(at("self"), "/rest/"); ok && x.site == "" && !strings.Contains(base, "api.atlassian.com") {
+			x.site = base
+		}
+		x.issue(x.find("issue"), v, "")
+	case r.List == "issues" || v.Has("fields"):
+		return true, diag.WithHint(fmt.Errorf("%s: an issue without key and fields", r.Position), "ask for them: fields=*all&expand=names")
+	case at("id") != "" && at("name") != "":
+		s.names[at("id")], s.kinds[at("id")] = at("name"), cmp.Or(at("schema.custom"), s.kinds[at("id")])
+		x.bookAll(nil, v, "names")
+	case s.listed != r.Position.File && !slices.ContainsFunc([]string{"total", "startAt", "isLast", "maxResults", "nextPageToken", "expand", "names", "schema", "warningMessages"}, v.Has):
+		return true, diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position),
+			"name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
+	default:
+		if total, err := strconv.Atoi(at("total")); err == nil && at("expand") != "" { // of a search: comments have no expand
+			s.totals[total] = true
+		}
+		x.ended = x.ended || at("isLast") == "true"
+		x.follows = x.follows || at("isLast") == "false" || at("nextPageToken") != ""
+		if !r.Page { // the engine books a page
+			x.bookAll(nil, v, "")
+		}
+	}
+	return true, nil
+}
+
+// place sets the fields of an issue that follow from several values.
+func (s *site) place(x *reader, i *convert.Issue, v records.Value) {
+	at := x.reads(v)
+	i.Project, i.Number, _ = jira.KeyOf(i.Key)
+	project := x.project(i.Project)
+	if at("fields.project.key") == i.Project {
+		project.Name = cmp.Or(project.Name, at("fields.project.name"))
+	}
+	i.State.Category = map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[at("fields.status.statusCategory.key")]
+	i.Creator = x.firstPerson(v, []string{"fields.creator"})
+	i.Environment = x.body(at("fields.environment"))
+	if v.Has("fields.security") {
+		i.Restricted = jira.SecurityLevel
+	}
+	for _, version := range v.At("fields.fixVersions") {
+		i.Versions = append(i.Versions, convert.Version{Name: x.reads(version)("name"), Due: x.day(i, x.reads(version)("releaseDate"))})
+	}
+	for _, child := range v.At("fields.subtasks") {
+		i.Children = append(i.Children, convert.Link{To: x.reads(child)("key"), Title: x.reads(child)("fields.summary")})
+	}
+	i.Parent, s.parents[i], i.ParentTitle = at("fields.parent.key"), at("fields.parent.id"), at("fields.parent.fields.summary")
+	for _, l := range v.At("fields.issuelinks") {
+		at := x.reads(l)
+		link := convert.Link{Type: at("type.name"), Word: at("type.outward"), Other: at("type.inward")}
+		if link.To, link.Title = at("outwardIssue.key"), at("outwardIssue.fields.summary"); link.To != "" {
+			i.Links = append(i.Links, link)
+		}
+		if link.To, link.Title = at("inwardIssue.key"), at("inwardIssue.fields.summary"); link.To != "" {
+			link.Inward, link.Word, link.Other = true, link.Other, link.Word
+			i.Links = append(i.Links, link)
+		}
+	}
+	seconds := func(path string) int { n, _ := strconv.Atoi(at(path)); return n }
+	jira.Times(i, moment(i, at("fields.resolutiondate")), seconds("fields.timeoriginalestimate"), seconds("fields.timeestimate"), seconds("fields.timespent"))
+	total, _ := strconv.Atoi(at("changelog.total"))
+	i.Left["history"] = len(v.At("changelog.histories.items")) + max(0, total-len(v.At("changelog.histories")))
+	for _, f := range v.At("fields") {
+		for _, f := range f.Parts {
+			if strings.HasPrefix(f.Name, "customfield_") {
+				s.custom[i] = append(s.custom[i], customOf(x, f))
+			}
+		}
+	}
+}
+
+// customOf returns the value of a custom field.
+func customOf(x *reader, f records.Value) customValue {
+	c := customValue{id: f.Name, text: unique.Make(shownText(f, 0)).Value(), isDeep: x.reads(f)("type") == "doc"}
+	type sprint struct {
+		state string
+		convert.Sprint
+	}
+	var all []sprint
+	for _, part := range f.Parts {
+		at, text := x.reads(part), jira.ServerSprint(part.Text) // Server writes each sprint as a text
+		one := sprint{cmp.Or(text["state"], at("state")), convert.Sprint{
+			Name: cmp.Or(text["name"], at("name")), Start: cmp.Or(text["startDate"], at("startDate")), End: cmp.Or(text["endDate"], at("endDate")),
+		}}
+		c.isBoard = c.isBoard || len(all) == 0 && (len(text) > 0 || part.Has("boardId"))
+		if n, _ := strconv.Atoi(at("id")); n > 0 {
+			one.Name += convert.Within + at("id")
+		}
+		if f.List && one.Name != "" && (part.Object || len(text) > 0) {
+			all = append(all, one)
+		}
+	}
+	rank := func(s sprint) int {
+		return slices.Index([]string{"closed", "future", "active"}, strings.ToLower(s.state))
+	}
+	slices.SortStableFunc(all, func(a, b sprint) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.End, b.End)) })
+	for _, one := range all {
+		c.sprints = append(c.sprints, one.Sprint)
+	}
+	return c
+}
+
+// shownText returns a value in the form that people read.
+func shownText(v records.Value, depth int) string {
+	switch of := func(name string) (text string) {
+		v.Visit(name, func(part records.Value) { text = shownText(part, depth+1) })
+		return text
+	}; {
+	case depth > 5:
+	case v.List:
+		var texts []string
+		for _, part := range v.Parts {
+			if text := shownText(part, depth+1); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return strings.Join(texts, ", ")
+	case v.Object && of("type") == "doc":
+		var lines []string
+		for _, block := range v.At("content") {
+			if line := strings.TrimSpace(plainText(block)); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		return strings.Join(lines, "\n")
+	case v.Object:
+		for _, name := range shownParts() {
+			if text := of(name); text != "" && of("child") != "" { // of a list that depends on another
+				return text + " / " + of("child")
+			} else if text != "" {
+				return text
+			}
+		}
+	default:
+		return strings.TrimSuffix(strings.TrimSpace(v.Text), ".0") // of a number
+	}
+	return ""
+}
+
+// plainText returns the texts below a node of a document.
+func plainText(node records.Value) string {
+	var b strings.Builder
+	for _, part := range node.Parts {
+		switch {
+		case part.Name == "type" && part.Text == "hardBreak":
+			b.WriteString("\n")
+		case part.Name == "text":
+			b.WriteString(part.Text)
+		}
+	}
+	for _, child := range node.At("content") {
+		b.WriteString(plainText(child))
+	}
+	return b.String()
+}
+
+// shownParts returns the parts of an object that can be shown. The first part that an object has is shown.
+func shownParts() []string { return []string{"value", "displayName", "name", "key"} }
+
+// finish adds parents, comments of other files and custom fields, and remarks on missing pages and names.
+func (s *site) finish(x *reader) {
+	for _, i := range x.issues {
+		latest := x.latest[x.key(i)]
+		if latest.Key != i.Key { // it was moved to another project while the pages were read
+			x.leave[i] = "moved issues"
+		}
+		if id := s.parents[i]; i.Parent == "" && id != "" {
+			i.Parent = "issue " + id // outside the export
+			if parent := x.latest[id]; parent != nil {
+				i.Parent = parent.Key
+			}
+		}
+		if latest == i && i.ID != "" {
+			x.apart.Join(i, i.Key)
+			for _, c := range x.comments[i.Key] {
+				x.comment(i.ID, c)
+			}
+			delete(x.comments, i.Key)
+		}
+		s.fields(x, i)
+	}
+	for _, list := range x.comments {
+		slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+	}
+	for total := range s.totals {
+		if len(s.totals) == 1 && total > len(x.latest) {
+			x.to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, len(x.latest)))
+		}
+	}
+	if s.unnamed {
+		x.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
+	}
+}
+
+// fields sets the values of an issue from its custom fields.
+func (s *site) fields(x *reader, i *convert.Issue) {
+	held := map[string][]*convert.Held{} // by the field
+	for n := range i.Held {
+		field, _, _ := strings.Cut(i.Held[n].Of.Name, ".")
+		held[field] = append(held[field], &i.Held[n])
+	}
+	slices.SortFunc(s.custom[i], func(a, b customValue) int { return strings.Compare(a.id, b.id) })
+	for _, c := range s.custom[i] {
+		name, kind, values := s.names[c.id], s.kinds[c.id], held[c.id]
+		isSprint := jira.IsSprint(kind, name)
+		if name == "" {
+			s.unnamed, isSprint, name = true, c.isBoard, c.id
+		}
+		if isSprint && len(c.sprints) > 0 {
+			i.Sprints = nil
+			for _, one := range c.sprints {
+				i.Sprints = append(i.Sprints, convert.Sprint{Name: one.Name, Start: s.day(x, one.Start), End: s.day(x, one.End)})
+			}
+			setRoles(values, func(part string) convert.Role {
+				return map[bool]convert.Role{true: convert.OfSprint, false: convert.SprintDate}[part == "" || part == "name"]
+			})
+			raw := 0
+			for _, h := range values {
+				if h.Of.Name == c.id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
+					h.Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
+					raw++
+				}
+			}
+			continue
+		}
+		setRoles(values, func(part string) convert.Role {
+			last := part[strings.LastIndexByte(part, '.')+1:]
+			switch {
+			case c.isDeep && last != "text":
+				return convert.Technical
+			case part == "" || c.isDeep || slices.Contains(shownParts(), last):
+				return convert.OfField
+			}
+			i.Left["field-parts"]++
+			return convert.Uncarried
+		})
+		if name == c.id && c.text == i.Parent { // the epic of it, under another name
+			setRoles(values, func(string) convert.Role { return convert.OfParent })
+			continue
+		}
+		jira.Custom(i, kind, convert.Field{Name: name, Value: c.text, Source: c.id})
+	}
+	delete(s.custom, i)
+}
+
+// setRoles sets the roles of the values that belong to a custom field. role returns the role for the name of a value within the field.
+func setRoles(values []*convert.Held, role func(part string) convert.Role) {
+	for _, h := range values {
+		if _, part, _ := strings.Cut(h.Of.Name, "."); h.Of.Role == convert.OfField || part != "" && h.Of.Role == convert.Uncarried {
+			h.Of.Role = role(part)
+		}
+	}
+}
+
+// day returns the calendar day of a moment in the zone of the export.
+func (s *site) day(x *reader, text string) string {
+	at, ok := dates.Parse(text, "2006-01-02T15:04:05Z07:00")
+	if !ok {
+		return ""
+	}
+	x.hours = true
+	return dates.Day(at.In(x.in.Zone))
+}

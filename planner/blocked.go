@@ -13,22 +13,14 @@ type blockers struct {
 
 	refs   *references
 	claims *claims
-	roots  []objectID // the blocker of each object, see blocker
-	known  []bool
-}
-
-func findBlockers(refs *references, claims *claims) *blockers {
-	return &blockers{
-		analysis: refs.analysis, refs: refs, claims: claims, roots: make([]objectID, len(refs.objects.states)),
-		known: make([]bool, len(refs.objects.states)),
-	}
+	roots  map[objectID]objectID // the blocker of each object, see blocker
 }
 
 // blocker returns the object that keeps object i from being made: i itself, its parent, an object that it refers to, or the blocker of
 // one of these; noObject = i can be made.
 func (b *blockers) blocker(i objectID) objectID {
-	if !b.known[i] {
-		b.known[i], b.roots[i] = true, noObject // ends the recursion in a cycle, which is reported elsewhere
+	if _, known := b.roots[i]; !known {
+		b.roots[i] = noObject // ends the recursion in a cycle, which is reported elsewhere
 		b.roots[i] = b.findBlocker(i)
 	}
 	return b.roots[i]
@@ -119,41 +111,29 @@ func (b *blockers) forbids(i objectID) Cause {
 	}
 }
 
-// unsupportedRef returns the plural noun of a kind that a value refers to and that this edition of the service lacks; "" = none. It
-// leaves memberships with objects of the manifest to the membership steps.
-func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
+// whyUnavailable returns the cause that keeps a value from being sent: this edition of the service lacks the kind of an object that the
+// value names, or that object is archived, or not on the service. Only the field waits, not the object. Of a membership, it returns only
+// what the edition lacks, and not even that if the manifest has the object: the membership steps tell the rest.
+func (b *blockers) whyUnavailable(i objectID, v *resource.Value) (why Cause) {
 	if root := b.fieldBlocker(v); root != noObject {
-		return b.cause(root, root).Objects
+		if why = b.cause(i, root); why.Code == Lacks {
+			return lacks(why.Objects)
+		}
+		return refused(why.Text)
 	}
 	t := b.objects.states[i].info.ref(v.Field)
-	if t == nil {
-		return ""
-	}
-	for j := range v.Refs {
-		r := &v.Refs[j]
+	for k := 0; t != nil && k < len(v.Refs); k++ {
+		r := &v.Refs[k]
 		at, listed := b.objects.index[r.Target]
 		if listed && t.membership == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
 			r.Target == nil && t.field.Literal(b.in.API, r) == "" && b.refs.names[b.refs.keyOf(i, t, r)].why.Code == Lacks {
-			return plural(t.to.kind)
+			return lacks(plural(t.to.kind))
+		}
+		if !why.exists() && t.membership == nil {
+			why = b.whyUnavailableRef(i, t, r)
 		}
 	}
-	return ""
-}
-
-// whyUnavailable returns the cause that keeps a value from being sent: an object that it names is archived, or not on the service. Only
-// the field waits, not the object.
-func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
-	if root := b.fieldBlocker(v); root != noObject {
-		return refused(b.cause(i, root).Text)
-	}
-	if t := b.objects.states[i].info.ref(v.Field); t != nil {
-		for k := range v.Refs {
-			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why.exists() {
-				return why
-			}
-		}
-	}
-	return Cause{}
+	return why
 }
 
 // whyUnavailableRef returns the cause that keeps one reference of a value from being sent.
@@ -206,7 +186,7 @@ func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 func (b *blockers) addUnavailableRefs(i objectID, d *differences) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
-		d.blocked = append(d.blocked, difference{change: &Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, cause: refused(m.Why), at: m.Position})
+		d.blockRef(m.Field, m.Text, m.Position, refused(m.Why))
 	}
 	for _, n := range b.objects.states[i].uses {
 		if n.field.membership == nil || isIgnored(b.analysis, n) {
@@ -218,7 +198,7 @@ func (b *blockers) addUnavailableRefs(i objectID, d *differences) {
 			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.isAlreadyMember(n, r) {
 				continue
 			}
-			d.blocked = append(d.blocked, difference{change: &Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, cause: why, at: r.Position})
+			d.blockRef(n.value.Field, r.Text, r.Position, why)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func Build(w *World) Result {
 	var result Result
 	if !diags.HasErrors() {
 		plan := newPlan(in, w.refs)
-		blockers := findBlockers(w.refs, w.claims) // objects and values that cannot be made
+		blockers := &blockers{w.analysis, w.refs, w.claims, map[objectID]objectID{}} // objects and values that cannot be made
 		steps := newSteps(w.refs)
 		blockTwins(w.identities, steps)                  // several rows with the mark of one object
 		changes := planChanges(w, plan, steps, blockers) // creates and updates

@@ -296,16 +296,28 @@ func (ch *changes) planCreate(i objectID) {
 func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	ch.blockers.addUnavailableRefs(i, &d)
-	fillsFirst := ch.addsMembersFirst(i)
+	fillsFirst, predefined := ch.addsMembersFirst(i), ch.objects.isPredefined(i)
 	for k := range o.Values {
-		switch v := &o.Values[k]; {
-		case ch.isImpossibleAtCreation(i, v, &d), f.info.viaMembership(v.Field):
-		case v.Field.Type == resource.SecretFile: // the service generates the secret
+		v := &o.Values[k]
+		unavailable, getsDefault := ch.blockers.whyUnavailable(i, v), ch.getsDefault(f, v)
+		switch {
+		case unavailable.exists():
+			d.block(v, unavailable)
+		case f.info.viaMembership(v.Field), v.Field.Type == resource.SecretFile: // the service generates the secret
+		case v.Field.Past:
+			if _, resolved := v.Desired(ch.refs.idResolver(i)); resolved { // a warning was added when the name was looked up
+				ch.addAtCreation(i, v, &d)
+			}
+		case !getsDefault && !f.info.api.Sendable(v.Field):
+			if !v.Null && !v.Field.ArchiveFlag {
+				d.block(v, cannot(CannotSet))
+			}
+		case !getsDefault && v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
+			d.block(v, ch.whyUnappliable(i, v))
 		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see awaitGates
 			d.send = append(d.send, sending(&resource.Value{Field: v.Field, Text: "true", Position: v.Position}))
 			followUp = append(followUp, v)
-		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date, v.Field.SetAfterCreate && !ch.objects.isPredefined(i),
-			v.Field.OnAfterCreate && v.Text == "true":
+		case getsDefault, fillsFirst && v.Field.Type == resource.Date, v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
 			followUp = append(followUp, v)
 		case resource.IsCustom(v):
 			if !v.Null {
@@ -318,43 +330,14 @@ func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.
 	return d, followUp
 }
 
-// isImpossibleAtCreation reports whether a value of a new object cannot be sent. It adds the value to d.blocked, unless it is null.
-func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, d *differences) bool {
-	f := &ch.objects.states[i]
-	what, unavailable := ch.blockers.unsupportedRef(i, v), ch.blockers.whyUnavailable(i, v)
-	switch {
-	case what != "":
-		d.block(v, lacks(what), diag.Position{})
-	case f.info.viaMembership(v.Field):
-		return false
-	case unavailable.exists():
-		d.block(v, unavailable, v.Position)
-	case v.Field.Past: // left out if the name is unknown; a warning was added when the name was looked up
-		_, resolved := v.Desired(ch.refs.idResolver(i))
-		return !resolved
-	case v.Field.Type == resource.SecretFile, ch.getsDefault(f, v):
-		return false
-	case !f.info.api.Sendable(v.Field):
-		if !v.Null && !v.Field.ArchiveFlag {
-			d.block(v, cannot(CannotSet), diag.Position{})
-		}
-	case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
-		d.block(v, ch.whyUnappliable(i, v), v.Position)
-	default:
-		return false
-	}
-	return true
-}
-
 // addAtCreation adds a value to the body of the create.
 func (ch *changes) addAtCreation(i objectID, v *resource.Value, d *differences) {
 	only := ch.withoutOutsiders(i, v, d)
-	if only != v && only.Null {
-		return
+	if only == v || !only.Null {
+		only = ch.textAtCreation(i, only, d)
+		d.send = append(d.send, sending(only))
+		d.alwaysSend(only)
 	}
-	only = ch.textAtCreation(i, only, d)
-	d.send = append(d.send, sending(only))
-	d.alwaysSend(only)
 }
 
 // lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/planform/planform/internal/plane/resource"
-	"github.com/planform/planform/internal/text/diag"
 )
 
 // neededByChildren reports whether the manifest has children of an object that cannot be made while the field is off.
@@ -22,19 +21,17 @@ func (ch *changes) keepHidden(i objectID) {
 	switch {
 	case f.id == "": // its parent is hidden
 	case f.keptDeleted:
-		ch.unchanged = append(ch.unchanged, o)
-		ch.gaps.add(o, "", "", gapLeftDeleted)
+		ch.leave(o, gapLeftDeleted)
 	case !f.isAway(o):
-		ch.recordLeftAlone(o)
+		ch.leave(o, gapLeftAlone)
 	case f.row != nil:
 		ch.keepDifferences(i)
 	default:
-		ch.unchanged = append(ch.unchanged, o)
 		why := gapReason{"archived, and no list shows them", "--refresh-all reads them"}
 		if ch.in.RefreshAll {
 			why = gapReason{why: "archived, and nothing shows them"}
 		}
-		ch.gaps.add(o, "", "", why)
+		ch.leave(o, why)
 	}
 }
 
@@ -46,14 +43,14 @@ func (ch *changes) keepArchived(i objectID) {
 		ch.keepDifferences(i)
 		return
 	}
-	ch.recordLeftAlone(o)
+	ch.leave(o, gapLeftAlone)
 	ch.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
 }
 
-// recordLeftAlone records that an object that somebody archived is left alone.
-func (ch *changes) recordLeftAlone(o *resource.Object) {
+// leave leaves an object unchanged that is not compared.
+func (ch *changes) leave(o *resource.Object, why gapReason) {
 	ch.unchanged = append(ch.unchanged, o)
-	ch.gaps.add(o, "", "", gapLeftAlone)
+	ch.gaps.add(o, "", "", why)
 }
 
 // keepDifferences records the differences of an object that is archived as the manifest wants. They are kept.
@@ -88,7 +85,7 @@ func (ch *changes) planArchive(i objectID) {
 	}
 	if reason := ch.whyUnarchivable(i); op.Verb == resource.Archive && reason != "" {
 		var d differences
-		d.block(v, refused(reason), diag.Position{})
+		d.block(v, refused(reason))
 		ch.addBlocked(i, d.blocked)
 		return
 	}

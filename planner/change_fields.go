@@ -16,8 +16,16 @@ import (
 func (ch *changes) compare(i objectID) (d differences) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	for k := range o.Values {
-		if v := &o.Values[k]; !ch.isNotSendable(i, v, &d) {
+		v := &o.Values[k]
+		why, via := ch.blockers.whyUnavailable(i, v), f.info.viaMembership(v.Field)
+		switch {
+		case why.Code == Lacks:
+			d.block(v, why)
+		case v.Null && resource.IsCustom(v) && ch.refs.losesField(i, v.Field.Definition):
+		case !via && !v.Field.Virtual && !v.Field.ArchiveFlag && !v.Implied:
 			ch.compareField(i, v, &d)
+		case v.Field.OnlyV2() && !via && !v.Null:
+			d.block(v, cannot(CannotChange))
 		}
 	}
 	for k := range o.Kind.Fields { // also fields that the manifest does not have
@@ -29,26 +37,6 @@ func (ch *changes) compare(i objectID) (d differences) {
 		}
 	}
 	return d
-}
-
-// isNotSendable reports whether an update of the object does not send a value. It adds a change that is not possible to d, if the value is
-// one.
-func (ch *changes) isNotSendable(i objectID, v *resource.Value, d *differences) bool {
-	if what := ch.blockers.unsupportedRef(i, v); what != "" {
-		d.block(v, lacks(what), diag.Position{})
-		return true
-	}
-	if v.Null && resource.IsCustom(v) && ch.refs.losesField(i, v.Field.Definition) {
-		return true
-	}
-	via := ch.objects.states[i].info.viaMembership(v.Field)
-	if !via && !v.Field.Virtual && !v.Field.ArchiveFlag && !v.Implied {
-		return false
-	}
-	if v.Field.OnlyV2() && !via && !v.Null {
-		d.block(v, cannot(CannotChange), diag.Position{})
-	}
-	return true
 }
 
 // compareField compares a field and adds its difference to d: as a change, as kept drift, as ignored, or as not possible.
@@ -71,7 +59,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 		return
 	}
 	if others := ch.whySiblingsKeepFlag(i, v); !differs && others.exists() {
-		d.block(v, others, v.Position)
+		d.block(v, others)
 		return
 	}
 	if !differs {
@@ -103,7 +91,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 	c.Possible = !cause.exists()
-	switch found := (difference{value: v, change: &c, cause: cause, links: created}); {
+	switch found := (difference{value: v, change: &c, cause: cause, at: v.Position, links: created}); {
 	case !c.Possible:
 		d.blocked = append(d.blocked, found)
 	case len(created) > 0:
@@ -274,13 +262,12 @@ func (ch *changes) addBlocked(i objectID, blocked []difference) {
 		}
 		groups[why] = append(groups[why], d)
 	}
-	at := slices.IndexFunc(blocked, func(d difference) bool { return !d.at.IsZero() })
 	for _, why := range order {
 		list := groups[why]
 		why.Text = causesText(ch.objects.states[i].info, list)
 		step := ch.steps.addBlocked(i, why)
-		if step.changes = changesOf(list); !why.lacksFeature() && at >= 0 {
-			step.Position = blocked[at].at
+		if step.changes = changesOf(list); !list[0].at.IsZero() {
+			step.Position = list[0].at
 		}
 	}
 }
@@ -321,7 +308,7 @@ func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *difference
 			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
 				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 		}
-		d.block(v, refused(why), diag.Position{})
+		d.block(v, refused(why))
 	}
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {

@@ -196,7 +196,7 @@ type difference struct {
 	value  *resource.Value // what a request sends; nil = planform's mark, or a change that no request makes
 	change *Change
 	cause  Cause         // of a change that is not possible
-	at     diag.Position // of a change that is not possible because of a reference: its place
+	at     diag.Position // of a change that is not possible: the place in the manifest, if it is known
 	links  []objectID    // the objects that the text links to and that the run creates
 }
 
@@ -243,9 +243,14 @@ func (ds *differences) alwaysSend(v *resource.Value) {
 }
 
 // block adds a value that cannot be sent.
-func (ds *differences) block(v *resource.Value, cause Cause, at diag.Position) {
+func (ds *differences) block(v *resource.Value, cause Cause) {
 	c := change(v, FromManifest)
 	ds.blocked = append(ds.blocked, difference{value: v, change: &c, cause: cause, at: v.Position})
+}
+
+// blockRef adds a reference that cannot be sent.
+func (ds *differences) blockRef(field *resource.Field, text string, at diag.Position, cause Cause) {
+	ds.blocked = append(ds.blocked, difference{change: &Change{Path: field.Name, After: &text, Origin: FromManifest}, cause: cause, at: at})
 }
 
 // blockChange adds a change that cannot be made.

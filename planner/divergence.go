@@ -314,7 +314,6 @@ func (di *divergences) findUnmanaged() {
 				slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
 				continue
 			}
-			u.Count++
 			texts := append(at.kind.kind.DisplayTexts(row), resource.PlainText(row.Text("comment_html")), row.ID()) // a comment has no name
 			name := cmp.Or(texts...)
 			if readable := di.objects.readableID(at.kind.kind, at.parent, row); readable != "" {
@@ -322,7 +321,7 @@ func (di *divergences) findUnmanaged() {
 			}
 			u.Names = append(u.Names, name)
 		}
-		if u.Count > 0 {
+		if len(u.Names) > 0 {
 			di.unmanaged = append(di.unmanaged, u)
 		}
 	}

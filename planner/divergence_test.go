@@ -41,7 +41,7 @@ func divergences(s *fakeService, objects []*resource.Object) []string {
 		list = append(list, "vanished "+string(o.Address))
 	}
 	for _, u := range plan.Unmanaged {
-		list = append(list, fmt.Sprintf("unmanaged %d %s of %s", u.Count, u.Kind.Name, u.Parent))
+		list = append(list, fmt.Sprintf("unmanaged %d %s of %s", len(u.Names), u.Kind.Name, u.Parent))
 	}
 	return list
 }

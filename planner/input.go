@@ -319,25 +319,11 @@ func similarTargets(pattern string, desired []*resource.Object) string {
 	for _, o := range desired[:min(most, len(desired))] {
 		all = append(all, string(o.Address))
 	}
-	if hint := diag.DidYouMean(pattern, all); hint != "" {
-		return hint
+	example := "label/web/bug"
+	if len(all) > 0 {
+		example = all[0]
 	}
-	kind, path, _ := strings.Cut(pattern, "/")
-	switch _, known := resource.Lookup(kind); {
-	case known && path == "":
-		return "write " + kind + "/** for all of them"
-	case known:
-		return "the manifest has no such " + strings.ReplaceAll(kind, "_", " ") + "; * stands for a key, ** for any"
-	}
-	if meant := diag.Typo(kind, resource.Listed()); len(meant) > 0 {
-		return fmt.Sprintf("did you mean %q?", meant[0]+"/"+cmp.Or(path, "**"))
-	}
-	var kinds []string
-	for _, o := range desired {
-		kinds = append(kinds, o.Kind.Name)
-	}
-	slices.Sort(kinds)
-	return "an address is KIND/KEY, and the kinds of the manifest are " + strings.Join(slices.Compact(kinds), ", ")
+	return cmp.Or(diag.DidYouMean(pattern, all), "an address is KIND/KEY, such as "+example+"; * stands for a key, and KIND/** for all objects of a kind")
 }
 
 // standardInput is the name of a manifest that is read from standard input.

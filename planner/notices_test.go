@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/internal/plan/notices"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
@@ -145,14 +146,14 @@ func TestNoticesAreCountedRequestByRequest(t *testing.T) {
 			if result.Plan == nil {
 				t.Fatal(result.Findings.Err())
 			}
-			telling := planner.TellsOfChanges
+			telling := notices.TellsOfChanges
 			if tt.old {
-				telling = planner.TellsOfRelations
+				telling = notices.TellsOfRelations
 			}
-			if got := describe(world.CountNotices(result.Plan, telling)); got != tt.want {
+			if got := describe(notices.Count(world, result.Plan, telling)); got != tt.want {
 				t.Errorf("got %q, want %q\n%s", got, tt.want, strings.Join(lines(result.Plan), "\n"))
 			}
-			if n := world.CountNotices(result.Plan, planner.TellsNothing); n != nil {
+			if n := notices.Count(world, result.Plan, notices.TellsNothing); n != nil {
 				t.Errorf("a service that tells nothing: %+v", n)
 			}
 		})

@@ -177,7 +177,7 @@ type Write struct {
 	Values        []*resource.Value // what is sent
 	SetExternalID bool              // an update also sends planform's external ID, as every create does
 	CreatedByUs   bool              // planform itself made the object that is adopted or taken over
-	FoundBy       string            // of an Adopt: the property by which it was found; "" = the manifest gives the object
+	FoundBy       string            // of an Adopt: the property by which it was found
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
 	// Announced is set on a Create that an earlier run may have sent as well. If the object exists when the step runs, planform made it.
@@ -335,25 +335,6 @@ func (s *Step) Title() string {
 	return cmp.Or(s.Object.Title(), s.Name)
 }
 
-// FoundBy returns the property by which an adopted object was found, such as "found by id", or "".
-func (s *Step) FoundBy() string {
-	o := s.Object
-	switch {
-	case s.Reason() != "" || o == nil:
-		return s.Reason()
-	case o.ID != "":
-		return "found by id"
-	case o.Identifier != "":
-		return "found by identifier"
-	}
-	for _, f := range o.Kind.NaturalKey {
-		if o.Text(f) != "" {
-			return "found by " + f
-		}
-	}
-	return ""
-}
-
 // Members is the batch of a membership step.
 type Members struct {
 	Container Container
@@ -460,12 +441,11 @@ type Divergence struct {
 	Named map[string]*resource.Object
 }
 
-// Unmanaged counts the objects of a kind in one parent that no manifest has.
+// Unmanaged holds the objects of a kind in one parent that no manifest has.
 type Unmanaged struct {
 	Kind   *resource.Kind
 	Parent resource.Address // "" = the workspace
-	Count  int
-	Names  []string // display names of the objects
+	Names  []string         // display names of the objects
 }
 
 // ExtraMember is a membership of an object of the manifest that the manifest does not declare. An example is the module that somebody

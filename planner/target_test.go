@@ -44,9 +44,9 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 		"several targets are joined":                                         {patterns: []string{"project/ops", "work_item/*/shop"}, want: []resource.Address{"project/web", "project/ops", "work_item/web/shop"}},
 		"a dot matches only a dot":                                           {patterns: []string{"project/w.b"}, finding: `no address of the manifest matches --target project/w.b; did you mean "project/web"?`},
 		"a misspelt key is an error with a suggestion":                       {patterns: []string{"project/web", "work_item/web/pant"}, finding: `no address of the manifest matches --target work_item/web/pant; did you mean "work_item/web/paint"?`},
-		"an unknown key of a known kind is an error that explains the stars": {patterns: []string{"module/web/zzz"}, finding: "no address of the manifest matches --target module/web/zzz; the manifest has no such module; * stands for a key, ** for any"},
-		"a kind without a key is an error that suggests two stars":           {patterns: []string{"cycle"}, finding: "no address of the manifest matches --target cycle; write cycle/** for all of them"},
-		"a misspelt kind is an error with a suggestion":                      {patterns: []string{"cicle/*/s*"}, finding: `no address of the manifest matches --target cicle/*/s*; did you mean "cycle/*/s*"?`},
+		"an unknown key of a known kind is an error that explains the stars": {patterns: []string{"module/web/zzz"}, finding: "no address of the manifest matches --target module/web/zzz; an address is KIND/KEY, such as project/web; * stands for a key, and KIND/** for all objects of a kind"},
+		"a kind without a key is an error that suggests two stars":           {patterns: []string{"cycle"}, finding: "no address of the manifest matches --target cycle; an address is KIND/KEY, such as project/web; * stands for a key, and KIND/** for all objects of a kind"},
+		"a misspelt kind is an error that explains the form":                 {patterns: []string{"cicle/*/s*"}, finding: `no address of the manifest matches --target cicle/*/s*; an address is KIND/KEY, such as project/web; * stands for a key, and KIND/** for all objects of a kind`},
 		"a target may match an object that only the state knows": {
 			patterns: []string{"work_item/web/old"}, known: []resource.Address{"work_item/web/old"}, want: []resource.Address{},
 		},

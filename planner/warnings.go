@@ -176,38 +176,25 @@ func (w *warnings) warnTakenOver() {
 	}
 }
 
-// warnHidden warns, once per kind, of objects that are left alone because they are archived or drafts.
+// warnHidden warns, once per kind, of objects that are left alone because they are archived or drafts, or because somebody deleted them.
 func (w *warnings) warnHidden() {
-	byKind, gone := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
-	for i := range w.objects.count() {
-		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
-			if f.keptDeleted {
-				gone[f.info.kind] = append(gone[f.info.kind], i)
-				continue
-			}
-			byKind[f.info.kind] = append(byKind[f.info.kind], i)
+	archived, deleted := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
+	for i, o := range w.objects.all() {
+		f := &w.objects.states[i]
+		switch {
+		case f.presence != hidden || f.id == "" || f.isAway(o):
+		case f.keptDeleted:
+			deleted[o.Kind] = append(deleted[o.Kind], i)
+		default:
+			archived[o.Kind] = append(archived[o.Kind], i)
 		}
 	}
-	w.warnDeleted(gone)
 	for _, k := range resource.Kinds() {
-		list := byKind[k]
-		if len(list) == 0 {
-			continue
-		}
-		var names []string
-		for _, i := range list {
-			f, name := &w.objects.states[i], string(w.in.Desired[i].Address)
-			if f.identifier != "" {
-				name += " (" + f.identifier + ")"
-			}
-			names = append(names, name+" is "+f.why)
-		}
-		const hint = "restore it on the service to have it managed, or remove it from the manifest"
-		if len(list) == 1 {
-			w.diags.warn(w.in.Desired[list[0]], "archived", names[0]+" on the service: left alone, with everything in it", hint)
-		} else {
-			w.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+diag.First(names, fewNames), hint)
-		}
+		w.warnLeft(archived[k], "archived", " on the service: left alone, with everything in it", " are left alone, with everything in them: ",
+			"restore it on the service to have it managed, or remove it from the manifest")
+		w.warnLeft(deleted[k], "deleted", " was deleted on the service since the last apply: it stays so, as on_drift keep says",
+			" were deleted on the service since the last apply, and stay so, as on_drift keep says: ",
+			"planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest")
 	}
 	if w.service.skippedLookups > 0 {
 		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+
@@ -216,23 +203,25 @@ func (w *warnings) warnHidden() {
 	}
 }
 
-// warnDeleted warns, once per kind, of objects that somebody deleted and that are not created again.
-func (w *warnings) warnDeleted(gone map[*resource.Kind][]objectID) {
-	for _, k := range resource.Kinds() {
-		list := gone[k]
-		var names []string
-		for _, i := range list {
-			names = append(names, string(w.in.Desired[i].Address))
+// warnLeft warns of objects of a kind that stay as they are on the service. The text is one after the name of a single object, else several.
+func (w *warnings) warnLeft(left []objectID, code, one, several, hint string) {
+	var names []string
+	for _, i := range left {
+		f, name := &w.objects.states[i], string(w.in.Desired[i].Address)
+		if !f.keptDeleted && f.identifier != "" {
+			name += " (" + f.identifier + ")"
 		}
-		const hint = "planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest"
-		switch len(list) {
-		case 0:
-		case 1:
-			w.diags.warn(w.in.Desired[list[0]], "deleted", names[0]+" was deleted on the service since the last apply: it stays so, as on_drift keep says", hint)
-		default:
-			w.diags.notice("deleted", countOf(len(list), k)+" were deleted on the service since the last apply, and stay so, as on_drift keep says: "+
-				diag.First(names, fewNames), hint)
+		if !f.keptDeleted {
+			name += " is " + f.why
 		}
+		names = append(names, name)
+	}
+	switch len(names) {
+	case 0:
+	case 1:
+		w.diags.warn(w.in.Desired[left[0]], code, names[0]+one, hint)
+	default:
+		w.diags.notice(code, countOf(len(names), w.in.Desired[left[0]].Kind)+several+diag.First(names, fewNames), hint)
 	}
 }
 

@@ -123,6 +123,9 @@ func (b *builder) create(o *resource.Object, needs ...planner.StepID) {
 
 func (b *builder) act(a planner.Action, o *resource.Object, id string, changes ...planner.Change) *planner.Step {
 	s := &planner.Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: id, Write: &planner.Write{}}
+	if a == planner.Adopt {
+		s.Write.FoundBy = "found by name"
+	}
 	setChanges(s, changes)
 	return b.step(s)
 }

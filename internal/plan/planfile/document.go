@@ -272,7 +272,7 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 		d.Reason = new(s.Reason())
 	}
 	if s.Action == planner.Adopt {
-		d.Adopted = new(s.FoundBy())
+		d.Adopted = new(s.Reason())
 		if s.Changed() {
 			d.Action = planner.Update.String()
 		}

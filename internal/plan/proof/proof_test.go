@@ -74,8 +74,8 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		},
 		"an object of the projects that only the service has is additional": {
 			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
-				{Kind: one.Kind, Parent: "project/web", Count: 1, Names: []string{"Mine"}},
-				{Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"}},
+				{Kind: one.Kind, Parent: "project/web", Names: []string{"Mine"}},
+				{Kind: resource.MustLookup("label"), Parent: "project/web", Names: []string{"Mine"}},
 			}}},
 			differences: []string{"additional project/web ", "additional project/web "},
 		},
@@ -85,8 +85,8 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 					return kind == "label" && field == "" && n <= 1 || kind == "work_item" && n <= 1
 				},
 				Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
-					{Kind: one.Kind, Parent: "project/web", Count: 2, Names: []string{"Mine", "Yours"}},
-					{Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"}},
+					{Kind: one.Kind, Parent: "project/web", Names: []string{"Mine", "Yours"}},
+					{Kind: resource.MustLookup("label"), Parent: "project/web", Names: []string{"Mine"}},
 				}},
 			},
 			differences: []string{"additional project/web ", "additional project/web "},
@@ -94,7 +94,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		},
 		"objects of other projects are not additional": {
 			in: proof.Input{Plan: &planner.Plan{
-				Unmanaged: []planner.Unmanaged{{Kind: resource.MustLookup("project"), Count: 1, Names: []string{"Ours"}}},
+				Unmanaged: []planner.Unmanaged{{Kind: resource.MustLookup("project"), Names: []string{"Ours"}}},
 			}},
 			proven: [2]bool{true, true}, equal: true,
 		},

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/plan/notices"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 
 // countNotices adds the notices that the plan makes to its summary. It asks for the version of the service only if the plan may tell people.
 func countNotices(ctx context.Context, client *apiclient.Client, world *planner.World, plan *planner.Plan) {
-	if plan.API != resource.V1 || world.CountNotices(plan, planner.TellsOfChanges) == nil {
+	if plan.API != resource.V1 || notices.Count(world, plan, notices.TellsOfChanges) == nil {
 		return
 	}
 	ask := func(verb resource.Verb) (*apiclient.Response, error) {
@@ -21,19 +22,19 @@ func countNotices(ctx context.Context, client *apiclient.Client, world *planner.
 		op, _ := resource.MustLookup("member").Op(verb, plan.API)
 		return client.Do(ctx, apiclient.Request{Operation: op})
 	}
-	plan.Summary.Notices = world.CountNotices(plan, telling(ask))
+	plan.Summary.Notices = notices.Count(world, plan, telling(ask))
 }
 
 // telling returns the extent to which the service tells people, from its version, or from a route that version 1.4 added. Other editions
 // than the community edition were not observed.
-func telling(ask func(resource.Verb) (*apiclient.Response, error)) planner.Telling {
+func telling(ask func(resource.Verb) (*apiclient.Response, error)) notices.Telling {
 	answer, err := ask(resource.Version)
 	if err != nil {
 		_, err = ask(resource.ProbeLite)
 		if refused, ok := errors.AsType[*apiclient.Error](err); err == nil || ok && refused.Credential() {
-			return planner.TellsOfChanges
+			return notices.TellsOfChanges
 		}
-		return planner.TellsNothing
+		return notices.TellsNothing
 	}
 	instance, _ := answer.Row["instance"].(map[string]any)
 	edition, _ := instance["edition"].(string)
@@ -42,10 +43,10 @@ func telling(ask func(resource.Verb) (*apiclient.Response, error)) planner.Telli
 	_, err = fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor)
 	switch {
 	case err != nil, edition != "" && edition != "PLANE_COMMUNITY", major < 1, major == 1 && minor < 3:
-		return planner.TellsNothing
+		return notices.TellsNothing
 	case major == 1 && minor == 3:
-		return planner.TellsOfRelations
+		return notices.TellsOfRelations
 	default:
-		return planner.TellsOfChanges
+		return notices.TellsOfChanges
 	}
 }

@@ -94,7 +94,7 @@ func (t *taker) reportUnmanaged() {
 		var counts []string
 		for ; first < len(t.Plan.Unmanaged) && t.Plan.Unmanaged[first].Parent == parent; first++ {
 			u := &t.Plan.Unmanaged[first]
-			counts = append(counts, diag.Count(u.Count, u.Kind.Noun()))
+			counts = append(counts, diag.Count(len(u.Names), u.Kind.Noun()))
 		}
 		d := diag.Diagnostic{
 			Severity: diag.Note, Code: "unmanaged", Address: string(parent),

@@ -1,12 +1,24 @@
-package planner
+// Package notices counts the notices by which a service tells people about the requests of a plan.
+//
+// It reads the steps of a finished plan, and the rows that the plan was made from. It changes neither, and makes no requests. Its rules
+// come from the database of a server after each sort of request. They must not depend on the kinds of requests that API v2 makes.
+package notices
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/planner"
+)
+
+// followed is the kind whose objects people follow, and person the kind of people.
+const (
+	followed = "work_item"
+	person   = "member"
 )
 
 // Telling is the extent to which a service tells people about the requests of an API key.
@@ -20,13 +32,11 @@ const (
 	TellsOfChanges
 )
 
-// noticeCount counts the notices of a plan, step by step.
-type noticeCount struct {
-	*World
-
-	plan      *Plan
+// count counts the notices of a plan, step by step.
+type count struct {
+	world     *planner.World
+	plan      *planner.Plan
 	telling   Telling
-	followed  string // the kind that people follow
 	audiences map[resource.Address]*audience
 }
 
@@ -41,23 +51,23 @@ type audience struct {
 	told      map[string]int // number of notices
 }
 
-// CountNotices returns the notices of a plan, or nil if it tells nobody.
-func (wo *World) CountNotices(plan *Plan, telling Telling) *Notices {
-	nc := &noticeCount{wo, plan, telling, resource.MustLookup(activity).Parent, map[resource.Address]*audience{}}
+// Count returns the notices of a plan, or nil if it tells nobody.
+func Count(world *planner.World, plan *planner.Plan, telling Telling) *planner.Notices {
+	nc := &count{world, plan, telling, map[resource.Address]*audience{}}
 	for _, s := range plan.Steps {
 		switch {
 		case s.Operation == nil || telling == TellsNothing:
 		case s.Members != nil:
-			if m := s.Kind.Membership; s.Action == AddMembers && m.Container == nc.followed && m.Member == nc.followed {
+			if m := s.Kind.Membership; s.Action == planner.AddMembers && m.Container == followed && m.Member == followed {
 				nc.audience(s.Members.Container.Address).tell(len(s.Members.Items))
 			}
-		case s.Kind.Uploads() && s.Kind.Parent == nc.followed:
+		case s.Kind.Uploads() && s.Kind.Parent == followed:
 			files := 1
 			if s.Write != nil && s.Write.Replaces != "" {
 				files = 2 // the old file is deleted
 			}
 			nc.audience(s.Address.Parent()).tell(files)
-		case s.Kind.Name == nc.followed && s.Write != nil:
+		case s.Kind.Name == followed && s.Write != nil:
 			nc.write(s)
 		}
 	}
@@ -65,21 +75,20 @@ func (wo *World) CountNotices(plan *Plan, telling Telling) *Notices {
 }
 
 // audience returns the people of an item. They are known from its row, and from changes that people made since the last apply.
-func (nc *noticeCount) audience(item resource.Address) *audience {
+func (nc *count) audience(item resource.Address) *audience {
 	at := nc.audiences[item]
 	if at != nil {
 		return at
 	}
 	at = &audience{told: map[string]int{}}
 	nc.audiences[item] = at
-	i, wanted := nc.objects.indexOf(item)
-	if !wanted || nc.telling < TellsOfChanges {
+	if nc.telling < TellsOfChanges {
 		return at
 	}
-	row := nc.objects.states[i].row
+	row, k := nc.world.Row(item), resource.MustLookup(followed)
 	at.author = row.Text("created_by")
-	for k := range nc.in.Desired[i].Kind.Fields {
-		f := &nc.in.Desired[i].Kind.Fields[k]
+	for i := range k.Fields {
+		f := &k.Fields[i]
 		if text, _ := f.TextIn(row); f.Rich() {
 			at.mentioned = append(at.mentioned, mentions(text)...)
 		} else if isPeople(f) {
@@ -96,13 +105,13 @@ func (nc *noticeCount) audience(item resource.Address) *audience {
 }
 
 // isPeople reports whether a field is a list of people.
-func isPeople(f *resource.Field) bool { return f.Type == resource.RefSet && f.Ref == people().Name }
+func isPeople(f *resource.Field) bool { return f.Type == resource.RefSet && f.Ref == person }
 
 // write counts the notices of a request that creates or changes an item. A create tells nobody. A change gives each follower a notice for
 // each field, or for each label or assignee added or removed. A text counts only for the people newly mentioned in it.
-func (nc *noticeCount) write(s *Step) {
+func (nc *count) write(s *planner.Step) {
 	at := nc.audience(s.Address)
-	at.isNew = at.isNew || s.Action == Create
+	at.isNew = at.isNew || s.Action == planner.Create
 	fields, textIsLast := 0, false
 	var mentioned []string
 	for _, v := range s.Values() {
@@ -118,13 +127,13 @@ func (nc *noticeCount) write(s *Step) {
 			if n = len(added) + len(removed); !isPeople(v.Field) {
 				break
 			}
-			if at.assignees = ids; s.Action != Create {
+			if at.assignees = ids; s.Action != planner.Create {
 				at.followers = append(at.followers, added...)
 			}
-			if nc.in.Deletes != nil { // an undo removes people whom an update had added
+			if nc.world.IsUndo() { // an undo removes people whom an update had added
 				at.followers = append(at.followers, removed...)
 			}
-		case v.Field.Past && v.Field.Ref == people().Name && len(v.Refs) > 0:
+		case v.Field.Past && v.Field.Ref == person && len(v.Refs) > 0:
 			_, ids := nc.ids(s, v)
 			at.author = ids[0]
 		case slices.Contains([]string{"name", "parent", "priority", "state", "start_date", "target_date", "archived"}, v.Field.Name):
@@ -137,7 +146,7 @@ func (nc *noticeCount) write(s *Step) {
 	switch {
 	case nc.telling < TellsOfChanges:
 		return
-	case s.Action != Create:
+	case s.Action != planner.Create:
 		at.tell(fields, mentioned...)
 		if fields++; textIsLast {
 			fields = 1 // the service tells them about the last field only if that is the text
@@ -151,19 +160,13 @@ func (nc *noticeCount) write(s *Step) {
 
 // ids returns the IDs of the objects that a value named before a change, and those that it names now. It returns the address of an object that
 // the run creates.
-func (nc *noticeCount) ids(s *Step, v *resource.Value) (had, ids []string) {
-	i, _ := nc.objects.indexOf(s.Address)
-	resolve := nc.refs.idResolver(i)
-	for k := range v.Refs {
-		id, _ := resolve(v.Field, &v.Refs[k])
-		ids = append(ids, cmp.Or(id, showReference(&v.Refs[k])))
-	}
-	for _, change := range s.changes {
+func (nc *count) ids(s *planner.Step, v *resource.Value) (had, ids []string) {
+	for _, change := range s.Changes() {
 		for k := 0; change.Path == v.Field.Name && change.Was != nil && k < len(change.Was.Refs); k++ {
 			had = append(had, change.Was.Refs[k].ID)
 		}
 	}
-	return had, ids
+	return had, nc.world.Names(s.Address, v)
 }
 
 // follow makes people in a text followers. It leaves out assignees and the author, as the service does.
@@ -182,10 +185,10 @@ func (at *audience) tell(n int, except ...string) {
 	}
 }
 
-func (nc *noticeCount) sum() *Notices {
-	all, told := &Notices{AtLeast: true, Known: []Told{}}, map[string]int{}
+func (nc *count) sum() *planner.Notices {
+	all, told := &planner.Notices{AtLeast: true, Known: []planner.Told{}}, map[string]int{}
 	for _, at := range nc.audiences {
-		delete(at.told, nc.in.Self)
+		delete(at.told, nc.world.Self())
 		for id, n := range at.told {
 			told[id] += n
 			all.Notices += n
@@ -197,11 +200,11 @@ func (nc *noticeCount) sum() *Notices {
 	if all.People = len(told); all.People+all.Items == 0 {
 		return nil
 	}
-	nc.refs.displayNames = nil // more lists may have been read since
-	for id, n := range told {
-		all.Known = append(all.Known, Told{nc.refs.nameID(people().Name, id), n})
+	ids := slices.Collect(maps.Keys(told))
+	for i, name := range nc.world.NamesOf(person, ids) {
+		all.Known = append(all.Known, planner.Told{Name: name, Notices: told[ids[i]]})
 	}
-	slices.SortFunc(all.Known, func(a, b Told) int { return cmp.Or(b.Notices-a.Notices, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all.Known, func(a, b planner.Told) int { return cmp.Or(b.Notices-a.Notices, cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 

@@ -15,30 +15,27 @@ const activity = "activity"
 
 // Activities returns the reads that show who changed the drifted fields on the service, and when. [Plan.AnnotateAuthors] evaluates the
 // answers.
-func (p *Plan) Activities() []Read {
-	var reads []Read
+func (p *Plan) Activities() (reads []Read) {
 	for _, d := range p.Drift {
-		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
+		if r, ok := p.listOf(resource.MustLookup(activity), d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
 			reads = append(reads, r)
 		}
 	}
-	if len(reads) > 0 {
-		if r, ok := p.people(); ok {
-			reads = append(reads, r)
-		}
+	if r, ok := p.listOf(people(), nil); ok && len(reads) > 0 {
+		reads = append(reads, r)
 	}
 	return reads
 }
 
-func (p *Plan) activities(o *resource.Object) (Read, bool) {
-	k := resource.MustLookup(activity)
+// listOf returns the read of the objects of a kind in an object of the manifest (nil = the workspace); ok is false if there is none.
+func (p *Plan) listOf(k *resource.Kind, in *resource.Object) (r Read, ok bool) {
 	op, ok := k.Op(resource.List, p.API)
-	if !ok || k.Parent != o.Kind.Name {
+	if !ok || in != nil && in.Kind.Name != k.Parent {
 		return Read{}, false
 	}
 	params := map[string]string{"workspace_slug": p.Workspace}
-	for ; o != nil; o = o.Parent {
-		params[o.Kind.Param] = p.Known[o.Address].ID
+	for ; in != nil; in = in.Parent {
+		params[in.Kind.Param] = p.Known[in.Address].ID
 	}
 	return readOf(op, params)
 }
@@ -49,29 +46,17 @@ func people() *resource.Kind {
 	return resource.MustLookup(actor.Ref)
 }
 
-func (p *Plan) people() (Read, bool) {
-	op, ok := people().Op(resource.List, p.API)
-	if !ok {
-		return Read{}, false
-	}
-	return readOf(op, map[string]string{"workspace_slug": p.Workspace})
-}
-
 // AnnotateAuthors sets who changed each drifted field last and when, as far as the answers show it.
 func (p *Plan) AnnotateAuthors(observed Observed) {
-	people := map[string]string{}
-	if r, ok := p.people(); ok {
-		for _, row := range observed[r].Rows {
-			if names := resource.MustLookup(r.Operation.Kind).DisplayTexts(row); len(names) > 0 {
-				people[row.ID()] = names[len(names)-1]
-			}
+	names := map[string]string{}
+	everybody, _ := p.listOf(people(), nil)
+	for _, row := range observed[everybody].Rows {
+		if texts := people().DisplayTexts(row); len(texts) > 0 {
+			names[row.ID()] = texts[len(texts)-1]
 		}
 	}
 	for _, d := range p.Drift {
-		r, ok := p.activities(d.Object)
-		if !ok {
-			continue
-		}
+		r, _ := p.listOf(resource.MustLookup(activity), d.Object)
 		var newest time.Time
 		for _, row := range observed[r].Rows {
 			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
@@ -80,7 +65,7 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 			}
 			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
 			d.Change.Actor = resource.LowerID(row.Text("actor"))
-			d.Change.By = cmp.Or(people[d.Change.Actor], row.Text("actor"))
+			d.Change.By = cmp.Or(names[d.Change.Actor], row.Text("actor"))
 		}
 	}
 }

@@ -5,12 +5,11 @@ import "github.com/planform/planform/internal/plane/resource"
 // managedElsewhere returns the manager of a kind's objects, and the place where a manifest must write them. It returns "" if the service
 // does not refuse to write them where the manifest has them, or if that is not known.
 func (ss *snapshot) managedElsewhere(k *resource.Kind) (who, where string) {
-	g := k.Governance
-	if g.Flag == "" {
+	if k.Governance.Flag == "" {
 		return "", ""
 	}
-	if on, known := ss.governs(g); known && g.Elsewhere(on) {
-		return g.Managers(on)
+	if on, known := ss.governs(k.Governance); known && k.Governance.Elsewhere(on) {
+		return k.Governance.Managers(on)
 	}
 	return "", ""
 }
@@ -28,10 +27,9 @@ func (ss *snapshot) governs(g resource.Governance) (on, known bool) {
 	if !offered {
 		return false, false
 	}
-	path, _ := op.Expand(map[string]string{"workspace_slug": ss.in.Workspace})
-	a := ss.service.askOptional(Read{Operation: op, Path: path})
-	if len(a.Rows) == 0 {
-		return false, false
+	read, _ := readOf(op, map[string]string{"workspace_slug": ss.in.Workspace})
+	for _, row := range ss.service.askOptional(read).Rows {
+		return resource.FlagIn(row, op, field)
 	}
-	return resource.FlagIn(a.Rows[0], op, field)
+	return false, false
 }

@@ -1,16 +1,10 @@
 package planner
 
-import (
-	"slices"
-
-	"github.com/planform/planform/internal/plane/resource"
-)
-
 // findGovernance reads the level, workspace or project, on which the workspace manages kinds that can be on both. The service refuses
 // writes on the other level. It reads nothing for kinds that the plan does not write.
 func findGovernance(differ *comparer) {
-	for i, o := range differ.in.Desired {
-		if o.Kind.Governance.Flag != "" && differ.isWritten(objectID(i)) {
+	for i, o := range differ.objects.all() {
+		if o.Kind.Governance.Flag != "" && differ.isWritten(i) {
 			differ.snapshot.managedElsewhere(o.Kind)
 		}
 	}
@@ -24,20 +18,16 @@ func (cm *comparer) isWritten(i objectID) bool {
 		return !cm.objects.isPredefined(i)
 	case f.presence != exists || f.info.update == nil:
 		return false
+	case cm.objects.needsMark(i):
+		return true
 	}
-	return cm.objects.needsMark(i) || slices.ContainsFunc(cm.fieldsOf(i), func(v *resource.Value) bool {
-		_, _, differs := cm.compare(v, f, cm.refs.idResolver(i))
-		return differs && !o.Ignores(v.Field)
-	})
-}
-
-// fieldsOf returns the values of an object that an update can send.
-func (cm *comparer) fieldsOf(i objectID) (values []*resource.Value) {
-	o, f := cm.in.Desired[i], &cm.objects.states[i]
 	for k := range o.Values {
-		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !v.Field.Immutable && !f.info.viaMembership(v.Field) && !v.Implied {
-			values = append(values, v)
+		v := &o.Values[k]
+		if f.info.api.Sendable(v.Field) && !v.Field.Immutable && !f.info.viaMembership(v.Field) && !v.Implied && !o.Ignores(v.Field) {
+			if _, _, differs := cm.compare(v, f, cm.refs.idResolver(i)); differs {
+				return true
+			}
 		}
 	}
-	return values
+	return false
 }

@@ -10,28 +10,16 @@ import (
 // invitations returns an invitation for each e-mail address in the manifest that no member of the workspace has. An existing invitation is
 // recognised by the address.
 func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
-	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
-	if !ok || !slices.ContainsFunc(in.Desired, in.mayInvite) {
-		return nil
-	}
-	a := service.askAt(members, map[string]string{"workspace_slug": in.Workspace})
-	if a.Unsupported || a.Forbidden {
-		return nil
-	}
-	known := map[string]bool{}
-	for _, row := range a.Rows {
-		known[strings.ToLower(row.Text("email"))] = true
-	}
-	k := resource.MustLookup(resource.Invitation)
+	k, seen := resource.MustLookup(resource.Invitation), map[string]bool{}
 	field, _ := k.Field("email")
 	for _, o := range in.Desired {
 		for i := range o.Values {
 			for _, r := range o.Values[i].Refs {
 				email := strings.ToLower(r.Text)
-				if !in.invites(o.Values[i].Field, &r) || known[email] {
+				if !in.invites(o.Values[i].Field, &r) || seen[email] {
 					continue
 				}
-				known[email] = true
+				seen[email] = true
 				wanted = append(wanted, &resource.Object{
 					Kind: k, Key: email, Address: resource.NewAddress(k.Name, email), Position: r.Position, Files: o.Files,
 					Values: []resource.Value{{Field: field, Text: email, Position: r.Position}},
@@ -39,13 +27,16 @@ func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
 			}
 		}
 	}
-	return wanted
-}
-
-// mayInvite reports whether an object names somebody who is invited if they are not in the workspace.
-func (in *Input) mayInvite(o *resource.Object) bool {
-	return slices.ContainsFunc(o.Values, func(v resource.Value) bool {
-		return slices.ContainsFunc(v.Refs, func(r resource.Reference) bool { return in.invites(v.Field, &r) })
+	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
+	if !ok || len(wanted) == 0 {
+		return nil
+	}
+	a := service.askAt(members, map[string]string{"workspace_slug": in.Workspace})
+	if a.Unsupported || a.Forbidden {
+		return nil
+	}
+	return slices.DeleteFunc(wanted, func(o *resource.Object) bool {
+		return slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return strings.ToLower(row.Text("email")) == o.Key })
 	})
 }
 

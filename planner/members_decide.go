@@ -119,7 +119,7 @@ func (mb *memberships) addShown() {
 			s := mb.byID[edge{kind: kind.Name, container: c.ID}]
 			if s == nil {
 				params := mb.paramsOf(kind, mb.objects.within(n.by, n.field.to), c.ID)
-				s = &memberSet{kind: kind, object: noObject, container: c, params: params, record: mb.records.recordOf(kind, c.Address)}
+				s = &memberSet{kind: kind, object: noObject, container: c, params: params, record: mb.records.recordOf(kind.Membership, c.Address)}
 			}
 			if s.list.state == notAsked {
 				s.list = listMembers(mb.analysis, kind, s.params)
@@ -277,7 +277,7 @@ func (mb *memberships) provenanceOf(s *memberSet, e *member) provenance {
 		return prior.provenanceOf(e.id)
 	}
 	// The other object of a relation may have declared it.
-	other := mb.records.recordOf(resource.MustLookup(m.Inverse), mb.objects.addressOf(serviceID{m.Member, e.id}))
+	other := mb.records.recordOf(resource.MustLookup(m.Inverse).Membership, mb.objects.addressOf(serviceID{m.Member, e.id}))
 	return other.record.provenanceOf(s.container.ID)
 }
 

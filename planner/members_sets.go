@@ -212,8 +212,7 @@ func (mb *memberships) setFor(n reference, at objectID, ref *resource.Reference,
 	key := edge{kind: n.field.membership.Name, container: mb.keyOf(at, id)}
 	s := mb.byKey[key]
 	if s == nil {
-		s = &memberSet{kind: n.field.membership, object: noObject}
-		if at != noObject {
+		if s = (&memberSet{kind: n.field.membership, object: noObject}); at != noObject {
 			s = mb.setOf(n.field.membership, at)
 		}
 		s.field, mb.sets, mb.byKey[key] = n.field, append(mb.sets, s), s
@@ -224,12 +223,15 @@ func (mb *memberships) setFor(n reference, at objectID, ref *resource.Reference,
 	return s
 }
 
-// setOf returns an empty set for an object of the manifest.
+// setOf returns the set of a container of the manifest. It is empty if no field declares members.
 func (mb *memberships) setOf(via *resource.Kind, container objectID) *memberSet {
 	f, c := &mb.objects.states[container], mb.objects.asContainer(container)
+	if s := mb.byKey[edge{kind: via.Name, container: string(c.Address)}]; s != nil {
+		return s
+	}
 	return &memberSet{
 		kind: via, object: container, container: c, isNew: f.replaced || f.presence == absent,
-		params: mb.objects.params(container), record: mb.records.recordOf(via, c.Address),
+		params: mb.objects.params(container), record: mb.records.recordOf(via.Membership, c.Address),
 	}
 }
 
@@ -245,7 +247,7 @@ func (mb *memberships) nameContainer(s *memberSet, by objectID, ref *resource.Re
 	}
 	within := mb.objects.within(by, s.field.to)
 	s.container = mb.unlistedContainer(s.field, within, id, text)
-	s.params, s.record = mb.paramsOf(s.kind, within, id), mb.records.recordOf(s.kind, s.container.Address)
+	s.params, s.record = mb.paramsOf(s.kind, within, id), mb.records.recordOf(s.kind.Membership, s.container.Address)
 }
 
 // sourcesOf returns the manifests that declare the wanted members of a container.

@@ -11,7 +11,6 @@ import (
 type outsiders struct {
 	analysis
 
-	refs        *references
 	differ      *comparer
 	memberships *memberships
 	byValue     map[*resource.Value][]outsider
@@ -23,43 +22,34 @@ type outsider struct {
 	role string // the role that is too low; "" = the person is no member
 }
 
-// prerequisite identifies a person as a member of a container.
-type prerequisite struct {
-	via       *resource.Kind // the membership
-	container objectID       // the container
-	id        string         // ID of the person
-}
-
 func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
-	s := &outsiders{
-		analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships,
-		byValue: map[*resource.Value][]outsider{},
-	}
-	inside := map[prerequisite]map[string]string{}
-	for _, n := range s.objects.uses {
-		if n.field.field.MustBeMemberOf == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
+	ou := &outsiders{analysis: differ.analysis, differ: differ, memberships: memberships, byValue: map[*resource.Value][]outsider{}}
+	roles := map[scope]map[string]string{} // of the members of a container, by membership and container
+	for _, n := range ou.objects.uses {
+		field := n.field.field
+		if field.MustBeMemberOf == "" || field.Type != resource.RefSet || !ou.mayBeSent(n) {
 			continue
 		}
-		via := resource.MustLookup(n.field.field.MustBeMemberOf)
-		at := prerequisite{via: via, container: s.objects.ancestor(n.by, s.objects.kind(via.Membership.Container))}
-		in, known := inside[at]
+		via := resource.MustLookup(field.MustBeMemberOf)
+		at := scope{ou.objects.kinds[via], ou.objects.ancestor(n.by, ou.objects.kind(via.Membership.Container))}
+		in, known := roles[at]
 		if !known {
-			in = s.insiders(at)
-			inside[at] = in
+			in = ou.insiders(via, at.parent)
+			roles[at] = in
 		}
 		for j := range n.value.Refs {
 			r := &n.value.Refs[j]
-			_, id, ok := s.refs.target(n.by, n.field, r)
+			_, id, ok := ou.differ.refs.target(n.by, n.field, r)
 			if !ok || in == nil {
 				continue
 			}
 			role, isIn := in[id]
-			if !isIn && s.isOutsider(at, id) || isIn && s.memberships.words.isLess(via.Membership, role, n.field.field.MemberRole) {
-				s.byValue[n.value] = append(s.byValue[n.value], outsider{r, role})
+			if !isIn && ou.isOutsider(via, at.parent, id) || isIn && memberships.words.isLess(via.Membership, role, field.MemberRole) {
+				ou.byValue[n.value] = append(ou.byValue[n.value], outsider{r, role})
 			}
 		}
 	}
-	return s
+	return ou
 }
 
 // mayBeSent reports whether a create or update may send a field.
@@ -68,66 +58,62 @@ func (ou *outsiders) mayBeSent(n reference) bool {
 	if f.presence == absent {
 		return f.info.create != nil
 	}
-	_, _, differs := ou.differ.compare(n.value, f, ou.refs.idResolver(n.by))
+	_, _, differs := ou.differ.compare(n.value, f, ou.differ.refs.idResolver(n.by))
 	return f.presence == exists && differs
 }
 
 // insiders returns the roles of the current and wanted members of a container, by user ID; "" = the role is not known. It returns nil if
 // the members are not known.
-func (ou *outsiders) insiders(at prerequisite) map[string]string {
-	if _, offered := ou.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
+func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string]string {
+	if _, offered := ou.objects.op(via, resource.ListMembers); container == noObject || !offered {
 		return nil
 	}
-	wanted := map[string]string{}
-	for _, s := range ou.memberships.sets {
-		if s.kind != at.via || s.object != at.container {
-			continue
-		}
-		for _, e := range s.wanted {
-			switch isIn := s.isIn(e); {
-			case isIn:
-				wanted[e.id] = e.attribute
-			case !e.verdict.kept: // if kept, people removed the member, and the removal stays
-				wanted[e.id] = ou.memberships.newAttribute(s, e)
-			}
+	s, roles := ou.memberships.setOf(via, container), map[string]string{}
+	for _, e := range s.wanted {
+		switch isIn := s.isIn(e); {
+		case isIn:
+			roles[e.id] = e.attribute
+		case !e.verdict.kept: // if kept, people removed the member, and the removal stays
+			roles[e.id] = ou.memberships.newAttribute(s, e)
 		}
 	}
-	if ou.objects.states[at.container].presence == absent { // the service adds people in some fields, such as the lead, to a new container
-		for _, n := range ou.objects.states[at.container].uses {
+	switch f := &ou.objects.states[container]; f.presence { //nolint:exhaustive // the members of others are not known
+	case absent: // the service adds people in some fields, such as the lead, to a new container
+		for _, n := range f.uses {
 			for j := range n.value.Refs {
-				if _, id, ok := ou.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
-					wanted[id] = ""
+				if _, id, ok := ou.differ.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
+					roles[id] = ""
 				}
 			}
 		}
-		return wanted
-	}
-	if ou.objects.states[at.container].presence != exists {
+		return roles
+	case exists:
+	default:
 		return nil
 	}
-	read, _ := ou.objects.membersRead(at.via, ou.objects.params(at.container))
-	list := newMemberList(at.via, read, ou.service.askOptional(read))
+	read, _ := ou.objects.membersRead(via, s.params)
+	list := newMemberList(via, read, ou.service.askOptional(read))
 	if len(list.rows) == 0 { // a container always has members, so the answer is incomplete
 		return nil
 	}
-	a := at.via.Membership.Attribute
-	prior, _ := ou.memberships.setOf(at.via, at.container).recorded()
+	a := via.Membership.Attribute
+	prior, _ := s.recorded()
 	for id, rows := range list.rows {
-		role := wanted[id]
+		role := roles[id]
 		if role == "" && a != nil { // if the service does not show a role: the one that planform set last
 			role = cmp.Or(a.Shown(rows[0]), prior.Values[AttributeKey(a, id)])
 		}
-		wanted[id] = role
+		roles[id] = role
 	}
-	return wanted
+	return roles
 }
 
 // isOutsider reports whether a person who is not listed as a member is none. The credential's own user becomes a member of each project that
 // the run creates.
-func (ou *outsiders) isOutsider(at prerequisite, id string) bool {
-	if ou.objects.states[at.container].presence == exists {
+func (ou *outsiders) isOutsider(via *resource.Kind, container objectID, id string) bool {
+	if ou.objects.states[container].presence == exists {
 		return true
 	}
-	self := ou.snapshot.self(ou.objects.kind(at.via.Membership.Member))
+	self := ou.snapshot.self(ou.objects.kind(via.Membership.Member))
 	return self != "" && self != id
 }

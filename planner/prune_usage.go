@@ -235,7 +235,7 @@ func (rp *orphans) foreignMembers(l *orphan) (causes []Cause) {
 
 // membersAddedTo returns the members that planform added to a container. It leaves out memberships that another owner declares.
 func (rp *orphans) membersAddedTo(container resource.Address, m *resource.Membership) []string {
-	return slices.DeleteFunc(rp.records.mayHaveAdded(container.Members(m.Plural(), 1)), func(id string) bool {
+	return slices.DeleteFunc(rp.records.mayHaveAdded(m, container), func(id string) bool {
 		return id == "" || rp.declaresOther(m, container, id)
 	})
 }

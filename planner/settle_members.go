@@ -26,12 +26,15 @@ type memberRecords struct {
 
 	refs     *references
 	all      []*memberRecord // in the order of their addresses
+	at       map[resource.Address]*memberRecord
 	byMember map[edge][]*memberRecord
 	named    map[edge]bool // edges of members that an intent names; for exclusive memberships also without the container
 }
 
 func newMemberRecords(refs *references) *memberRecords {
-	mr := &memberRecords{analysis: refs.analysis, refs: refs, byMember: map[edge][]*memberRecord{}, named: map[edge]bool{}}
+	mr := &memberRecords{
+		analysis: refs.analysis, refs: refs, at: map[resource.Address]*memberRecord{}, byMember: map[edge][]*memberRecord{}, named: map[edge]bool{},
+	}
 	for _, at := range slices.Sorted(maps.Keys(mr.in.Prior)) {
 		container, kind, _, ok := at.ParseMembership()
 		if !ok {
@@ -39,14 +42,13 @@ func newMemberRecords(refs *references) *memberRecords {
 		}
 		r := &memberRecord{record: mr.in.Prior[at], at: at, container: container, kind: kind}
 		r.intent, r.late, r.record.PendingIntent = r.record.PendingIntent, r.record.Late.After(mr.in.Now), nil
-		mr.all = append(mr.all, r)
+		mr.all, mr.at[at] = append(mr.all, r), r
 		for _, id := range r.record.Members {
 			of := edge{kind: kind.Name, member: id}
 			mr.byMember[of] = append(mr.byMember[of], r)
 		}
 		for _, id := range mr.namedByIntent(r) {
-			of := edge{kind.Name, string(at), id}
-			if mr.named[of] = true; kind.Membership.Exclusive {
+			if mr.named[edge{kind.Name, string(at), id}] = true; kind.Membership.Exclusive {
 				mr.named[edge{kind: kind.Name, member: id}] = true
 			}
 		}
@@ -54,17 +56,10 @@ func newMemberRecords(refs *references) *memberRecords {
 	return mr
 }
 
-// recordAt returns the record of a container's members. It is empty if the state has none.
-func (mr *memberRecords) recordAt(at resource.Address) *memberRecord {
-	if i, found := slices.BinarySearchFunc(mr.all, at, func(r *memberRecord, a resource.Address) int { return cmp.Compare(r.at, a) }); found {
-		return mr.all[i]
-	}
-	return &memberRecord{at: at}
-}
-
-// recordOf returns the record of the members of a container.
-func (mr *memberRecords) recordOf(kind *resource.Kind, container resource.Address) *memberRecord {
-	return mr.recordAt(container.Members(kind.Membership.Plural(), 1))
+// recordOf returns the record of the members of a container. It is empty if the state has none.
+func (mr *memberRecords) recordOf(m *resource.Membership, container resource.Address) *memberRecord {
+	at := container.Members(m.Plural(), 1)
+	return cmp.Or(mr.at[at], &memberRecord{at: at})
 }
 
 // isOpen reports whether a request about the members has no outcome, so that the record may not be up to date.
@@ -72,8 +67,8 @@ func (mc *memberRecord) isOpen() bool { return mc.intent != nil }
 
 // mayHaveAdded returns the IDs of the members that planform added to a container, and of the members that an open intent adds; "" = an ID
 // is not known.
-func (mr *memberRecords) mayHaveAdded(at resource.Address) []string {
-	r := mr.recordAt(at)
+func (mr *memberRecords) mayHaveAdded(m *resource.Membership, container resource.Address) []string {
+	r := mr.recordOf(m, container)
 	ids := slices.DeleteFunc(slices.Clone(r.record.Members), func(id string) bool { return !r.record.addedByUs(id) })
 	if r.isOpen() && r.intent.Action == AddMembers {
 		ids = append(ids, mr.refs.membersOf(r.intent)...)
@@ -119,7 +114,7 @@ func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
 // containers in which the service shows the member.
 func (mr *memberRecords) mayStillMove(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
 	return mr.named[edge{kind.Name, string(r.at), id}] || mr.named[edge{kind: kind.Name, member: id}] || r.late ||
-		slices.ContainsFunc(in, func(c Container) bool { return mr.recordOf(kind, c.Address).late })
+		slices.ContainsFunc(in, func(c Container) bool { return mr.recordOf(kind.Membership, c.Address).late })
 }
 
 // settle finds members that intents of earlier runs name and that the containers have: planform added them. If a request may still make a
@@ -127,52 +122,45 @@ func (mr *memberRecords) mayStillMove(r *memberRecord, kind *resource.Kind, id s
 // edges.
 func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.Address) bool) {
 	for _, r := range mr.all {
-		if r.intent == nil && !r.late || vanished(r.container) {
+		if r.intent == nil && !r.late || vanished(r.container) || mr.objects.isDeletedOrHidden(r.container) {
 			continue
 		}
 		container, params := mr.refs.containerAt(r.container)
-		if container.ID == "" || r.record.ID != "" && r.record.ID != container.ID || mr.objects.isDeletedOrHidden(r.container) {
-			continue
-		}
 		isWanted := func(id string) bool {
 			_, is := wanted[edge{r.kind.Name, container.ID, id}]
 			return is
 		}
 		leaves := slices.ContainsFunc(r.record.Members, func(id string) bool { return !isWanted(id) })
-		if r.intent == nil && !leaves {
+		if container.ID == "" || r.record.ID != "" && r.record.ID != container.ID || r.intent == nil && !leaves {
 			continue
 		}
 		list := listMembers(mr.analysis, r.kind, params)
 		if list.state != listed {
 			continue
 		}
-		if r.listed = true; r.intent != nil && r.intent.Action == AddMembers {
-			r.arrived = slices.DeleteFunc(mr.refs.membersOf(r.intent), func(id string) bool {
-				return !list.has(id) || slices.Contains(r.record.Members, id)
-			})
+		r.listed = true
+		isNew := func(id string) bool { return !slices.Contains(r.record.Members, id) }
+		again := r.late && leaves
+		if r.intent != nil && r.intent.Action == AddMembers {
+			again = again || r.intent.Name == ""
+			r.arrived = slices.DeleteFunc(mr.refs.membersOf(r.intent), func(id string) bool { return !list.has(id) || !isNew(id) })
 		}
-		if mr.mayStillChange(r, container.ID, &list, isWanted, wanted) || r.late && leaves {
+		for _, id := range mr.namedByIntent(r) {
+			again = again || r.intent.Action == AddMembers && !list.has(id) && isNew(id) && !isWanted(id) ||
+				r.intent.Action == RemoveMembers && list.has(id) && isWanted(id)
+		}
+		if again || mr.mayUpdate(r, container.ID, wanted) {
 			mr.service.unconfirmed = append(mr.service.unconfirmed, list.read)
 		}
 	}
 }
 
-// mayStillChange reports whether the intent of a record may still make a change that the manifest does not want.
-func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list *memberList, isWanted func(id string) bool, wanted map[edge]string) bool {
-	switch {
-	case r.intent == nil:
-		return false
-	case r.intent.Action == AddMembers:
-		return slices.ContainsFunc(mr.refs.membersOf(r.intent), func(id string) bool {
-			return !list.has(id) && !slices.Contains(r.record.Members, id) && !isWanted(id)
-		})
-	case r.intent.Action == RemoveMembers:
-		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return list.has(id) && isWanted(id) })
-	}
+// mayUpdate reports whether the intent of a record may still give a member another attribute than the manifest wants.
+func (mr *memberRecords) mayUpdate(r *memberRecord, container string, wanted map[edge]string) bool {
 	for e, attribute := range wanted {
-		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == memberDigest(e.member, attribute) {
+		if r.intent != nil && e.kind == r.kind.Name && e.container == container && r.intent.Sent == memberDigest(e.member, attribute) {
 			return false
 		}
 	}
-	return r.intent.Action == Update
+	return r.intent != nil && r.intent.Action == Update
 }

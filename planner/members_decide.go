@@ -23,25 +23,17 @@ func findMemberships(refs *references, records *memberRecords, orphans *orphans)
 	mb.records.settle(mb.wanted, orphans.hasVanished)
 	mb.findDeleted()
 	mb.addRecorded()
-	read := slices.Clone(mb.sets)
-	for _, s := range mb.leavingSets() {
-		if len(s.wanted) == 0 {
-			read = append(read, s)
-		}
-	}
+	undeclared := slices.DeleteFunc(mb.leavingSets(), func(s *memberSet) bool { return len(s.wanted) > 0 })
+	read := slices.Concat(mb.sets, undeclared)
 	mb.service.each(len(read), func(i int) { mb.readMembers(read[i]) })
 	mb.findContainers()
 	mb.addShown()
 	for _, s := range mb.sets {
-		for _, e := range s.wanted {
-			mb.decide(s, e)
-		}
+		mb.decide(s, s.wanted)
 	}
 	leaving, probes := mb.leavingSets(), map[*resource.Kind]Read{}
 	for _, s := range leaving {
-		for _, e := range s.unwanted {
-			mb.decide(s, e)
-		}
+		mb.decide(s, s.unwanted)
 	}
 	mb.service.each(len(leaving), func(i int) { leaving[i].stuck = !mb.canRemove(probes, leaving[i]) })
 	return mb
@@ -186,23 +178,27 @@ func (mb *memberships) wishOf(s *memberSet, id string) fieldWish {
 	return byContainer
 }
 
-// decide decides about an edge, and records drift, gaps and forgotten members.
-func (mb *memberships) decide(s *memberSet, e *member) {
-	f := edgeFacts{}
-	if !e.declaredByInverse {
-		f = mb.factsOf(s, e)
-		e.verdict = f.decide()
-	}
-	if e.verdict.drift && (e.wish != wantsHere || f.seen == shownOut) { // changeAttribute records drift of an attribute
-		mb.noteDrift(mb.strictest(e), e.verdict)
-	}
-	switch path := s.kind.Membership.Path(); {
-	case e.verdict.forget:
-		s.forgotten = append(s.forgotten, e.id)
-	case e.wish == wantsHere && f.seen == shownOut:
-		mb.absent[e.by.ref], mb.absent[e.also.ref] = true, true
-	case e.wish == wantsHere && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
-		mb.gaps.add(e.by.object, path, path, s.gap)
+// decide decides about edges of a set, and records drift, gaps and forgotten members.
+func (mb *memberships) decide(s *memberSet, edges []*member) {
+	path := s.kind.Membership.Path()
+	for _, e := range edges {
+		f := edgeFacts{}
+		if !e.declaredByInverse {
+			f = mb.factsOf(s, e)
+			e.verdict = f.decide()
+		}
+		isOut := e.wish == wantsHere && f.seen == shownOut
+		if e.verdict.drift && (isOut || e.wish != wantsHere) { // changeAttribute records drift of an attribute
+			mb.noteDrift(mb.strictest(e), e.verdict)
+		}
+		switch {
+		case e.verdict.forget:
+			s.forgotten = append(s.forgotten, e.id)
+		case isOut:
+			mb.absent[e.by.ref], mb.absent[e.also.ref] = true, true
+		case e.wish == wantsHere && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
+			mb.gaps.add(e.by.object, path, path, s.gap)
+		}
 	}
 }
 

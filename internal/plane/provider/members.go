@@ -24,12 +24,7 @@ type member struct {
 }
 
 // name returns the member's name for messages.
-func (mr member) name() string {
-	if mr.Address != "" {
-		return string(mr.Address)
-	}
-	return mr.Text
-}
+func (mr member) name() string { return cmp.Or(string(mr.Address), mr.Text) }
 
 // memberBatch is a batch of members that is being added to a container.
 type memberBatch struct {
@@ -37,13 +32,12 @@ type memberBatch struct {
 
 	row row
 
-	definedBy  string   // ID of the object that defines the attribute; "" = none
-	related    []string // IDs of members that have the same attribute without planform's doing
-	in         []string // IDs of the members that were added, or were already in the container
-	otherValue []string // IDs of members that have, or may have, another value than was sent
-	warnings   diag.List
-	refused    []member // members that were refused when they were sent alone
-	refusal    error    // error of the last refused member
+	definedBy string         // ID of the object that defines the attribute; "" = none
+	related   []string       // IDs of members that have the same attribute without planform's doing
+	record    planner.Record // the members that were added, or were already in the container, and the attributes that they have as sent
+	warnings  diag.List
+	refused   []member // members that were refused when they were sent alone
+	refusal   error    // error of the last refused member
 }
 
 func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error) {
@@ -62,57 +56,49 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 		return executor.Outcome{}, nil
 	}
 	j := &memberBatch{write: w, row: r}
-	if err := j.joinMembers(ctx, members); err != nil {
-		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, stepError(step, err))
+	j.define(ctx, members)
+	switch err := j.add(ctx, members); {
+	case err != nil:
+		return executor.Outcome{Record: j.record}, explainCompletedCycle(step, stepError(step, err))
+	case j.refusal != nil:
+		return executor.Outcome{Record: j.record}, stepError(step, j.explainRefusal())
 	}
-	if j.refusal != nil {
-		return executor.Outcome{Record: planner.Record{Members: j.in}}, stepError(step, j.explainRefusal())
-	}
-	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherValue, id) })
-	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributeValues(step, members, asSent)}, Warnings: j.warnings}, nil
+	return executor.Outcome{Record: j.record, Warnings: j.warnings}, nil
 }
 
-// attributeValues returns the values of the members' attribute for the state.
-func attributeValues(step *planner.Step, members []member, in []string) map[string]string {
-	a := step.Kind.Membership.Attribute
-	if a == nil {
-		return nil
+// setAttribute records that a member has the attribute that was sent, if any.
+func setAttribute(of *planner.Record, step *planner.Step, m *planner.Member, id string) {
+	if a := step.Kind.Membership.Attribute; a != nil && m.Value != "" {
+		of.Values = planner.MergeValues(of.Values, map[string]string{planner.AttributeKey(a, id): m.Value})
 	}
-	values := map[string]string{}
-	for _, m := range members {
-		if m.Value != "" && slices.Contains(in, m.id) {
-			values[planner.AttributeKey(a, m.id)] = m.Value
-		}
-	}
-	return values
 }
 
 // updateMember changes the attribute of one member of a container.
 func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, error) {
 	step, params := r.step, maps.Clone(r.params)
-	m := &step.Members.Items[0]
-	if step.Kind.Membership.Attribute.Words != nil {
+	m, k := &step.Members.Items[0], step.Kind.Membership
+	if k.Words() != nil {
 		return w.changeRelation(ctx, r)
 	}
-	params[step.Kind.Membership.MemberParam()] = m.ID
+	params[k.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
 	if step.Members.Container.ID == "" { // the container is new: the plan could not read its members
 		rows, _ := w.memberRows(ctx, step, r.params)
 		for _, row := range rows {
-			if k := step.Kind.Membership; k.MemberID(row) == m.ID {
+			if k.MemberID(row) == m.ID {
 				params[k.MemberParam()] = cmp.Or(k.OwnID(row), m.ID)
 			}
 		}
 	}
 	res, err := w.sendMember(ctx, step, m.Value, func(op *resource.Operation) apiclient.Request {
-		return apiclient.Request{Operation: op, Params: params, Body: step.Kind.Membership.Attribute.Body(op, m.Value)}
+		return apiclient.Request{Operation: op, Params: params, Body: k.Attribute.Body(op, m.Value)}
 	})
 	if err != nil {
 		return executor.Outcome{}, stepError(step, err)
 	}
-	out := executor.Outcome{Record: planner.Record{Values: attributeValues(step, []member{{m, m.ID}}, []string{m.ID})}}
-	if hasOtherAttribute(step, m, res.Row, &out.Warnings) {
-		out.Values = nil
+	out := executor.Outcome{}
+	if !hasOtherAttribute(step, m, res.Row, &out.Warnings) {
+		setAttribute(&out.Record, step, m, m.ID)
 	}
 	return out, nil
 }
@@ -173,24 +159,23 @@ func (w *write) changeRelation(ctx context.Context, r row) (executor.Outcome, er
 	return w.addMembers(ctx, r)
 }
 
-// joinMembers adds members. If they have a relation to the container, the service may take the list for all members with that relation, so
-// the list includes the existing ones.
-func (mb *memberBatch) joinMembers(ctx context.Context, members []member) error {
-	a := mb.row.step.Kind.Membership.Attribute
-	if a == nil || a.Words == nil {
-		return mb.add(ctx, members)
+// define finds the object that defines the attribute of members, such as a custom relation. The service may take the list in a request for all
+// members with that relation, so define finds the other members, too.
+func (mb *memberBatch) define(ctx context.Context, members []member) {
+	step, m := mb.row.step, mb.row.step.Kind.Membership
+	if m.Words() == nil {
+		return
 	}
-	if mb.definedBy = mb.row.step.Members.By.ID; mb.definedBy == "" {
-		mb.definedBy, _ = mb.ids(mb.row.step.Members.By.Address)
+	if mb.definedBy = step.Members.By.ID; mb.definedBy == "" {
+		mb.definedBy, _ = mb.ids(step.Members.By.Address)
 	}
-	rows, _ := mb.memberRows(ctx, mb.row.step, mb.row.params)
+	rows, _ := mb.memberRows(ctx, step, mb.row.params)
 	for _, row := range rows {
-		if id := mb.row.step.Kind.Membership.MemberID(row); a.Shown(row) == members[0].Value &&
-			!slices.ContainsFunc(members, func(m member) bool { return m.id == id }) {
+		id := m.MemberID(row)
+		if m.Attribute.Shown(row) == members[0].Value && !slices.ContainsFunc(members, func(e member) bool { return e.id == id }) {
 			mb.related = append(mb.related, id)
 		}
 	}
-	return mb.add(ctx, members)
 }
 
 // explainCompletedCycle explains the service's refusal to add to a cycle that has ended.
@@ -223,7 +208,7 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 		mb.checkAdded(ctx, members, res)
 		return nil
 	case len(members) == 1 && mb.isIn(ctx, mb.row, list, err):
-		mb.in, mb.otherValue = append(mb.in, list...), append(mb.otherValue, list...)
+		mb.record.Members = append(mb.record.Members, list...) // perhaps with another attribute
 		return nil
 	case !refused || !e.Generic() || len(members) == 0:
 		return err
@@ -265,9 +250,9 @@ func (mb *memberBatch) checkAdded(ctx context.Context, members []member, res *ap
 	}
 	for _, m := range members {
 		if !known || shown[m.id] {
-			mb.in = append(mb.in, m.id)
-			if hasOtherAttribute(mb.row.step, m.Member, res.Row, &mb.warnings) {
-				mb.otherValue = append(mb.otherValue, m.id)
+			mb.record.Members = append(mb.record.Members, m.id)
+			if !hasOtherAttribute(mb.row.step, m.Member, res.Row, &mb.warnings) {
+				setAttribute(&mb.record, mb.row.step, m.Member, m.id)
 			}
 			continue
 		}

@@ -6,9 +6,14 @@ import "strings"
 // since the last apply, the list also tells whether that object was deleted.
 func readDisplayNames(s *comparer, memberships *memberships) {
 	var shown []shownID
+	show := func(t *kindInfo, within objectID, ids ...string) {
+		for _, id := range ids {
+			shown = append(shown, shownID{t, within, id})
+		}
+	}
 	for _, set := range memberships.leavingSets() {
 		for _, e := range set.leaving() {
-			shown = append(shown, shownID{s.objects.kind(set.kind.Membership.Member), noObject, e.id})
+			show(s.objects.kind(set.kind.Membership.Member), noObject, e.id)
 		}
 	}
 	for _, n := range s.objects.uses {
@@ -17,25 +22,18 @@ func readDisplayNames(s *comparer, memberships *memberships) {
 			continue
 		}
 		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
-		texts := []*string{c.Before}
-		if s.in.Deletes != nil {
-			texts = append(texts, c.After)
-		}
 		if c.Origin == FromDrift { // the lists may show that it is no drift, see lostOnlyDeleted
 			have, _ := n.value.Field.ObservedIn(f.row)
-			for _, id := range lostReferences(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
-				for _, t := range s.objects.namedBy(n.value.Field) {
-					shown = append(shown, shownID{t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id})
-				}
+			for _, t := range s.objects.namedBy(n.value.Field) {
+				lost := lostReferences(n.value.Field, f.prior.Values[n.value.Field.Name], have)
+				show(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), lost...)
 			}
 		}
-		for _, ids := range texts {
-			if !differs || ids == nil {
-				continue
-			}
-			for id := range strings.SplitSeq(*ids, "\n") {
-				shown = append(shown, shownID{n.field.to, s.objects.withinOf(n.by, n.field), id})
-			}
+		if differs && c.Before != nil {
+			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.Before, "\n")...)
+		}
+		if differs && c.After != nil && s.in.Deletes != nil {
+			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.After, "\n")...)
 		}
 	}
 	s.service.each(len(shown), func(i int) { s.refs.readName(shown[i]) })

@@ -152,13 +152,13 @@ func (di *divergences) addMembershipDivergence(i objectID, d *fieldDrift) {
 
 // containerIDs returns the IDs of the containers of a membership that an object is in. ok is false if the containers were not read.
 func (di *divergences) containerIDs(i objectID, t *refField) (ids []string, ok bool) {
-	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
+	all, why := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
 		if c.list.has(di.objects.states[i].id) {
 			ids = append(ids, c.container.ID)
 		}
 	}
-	return ids, ok
+	return ids, why.why == ""
 }
 
 // writtenName returns the text by which a manifest names an object of the service: an unambiguous name, or a key if the field has keys,
@@ -275,8 +275,7 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 	if t == nil || t.membership == nil {
 		return nil, gapReason{} // this API does not write the field by a membership
 	}
-	all, why, _ := di.memberships.containersIn(t, i)
-	return all, why
+	return di.memberships.containersIn(t, i)
 }
 
 // findUnmanaged counts objects of the service that no manifest has, next to objects of the manifest, as far as they were listed. It leaves

@@ -12,16 +12,15 @@ type listedContainer struct {
 	list      memberList
 }
 
-// containersIn reads the members of each container that a field can name within a parent. If ok is false, why is the reason why the members
-// were not read.
-func (mb *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
+// containersIn reads the members of each container that a field can name within a parent, or returns the reason why it does not.
+func (mb *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason) {
 	op, offered := mb.objects.op(t.membership, resource.ListMembers)
 	if !offered || t.to.list == nil {
-		return nil, gapReason{why: mb.in.API.Noun() + " cannot read it"}, false
+		return nil, gapReason{why: mb.in.API.Noun() + " cannot read it"}
 	}
 	l, st := mb.snapshot.list(t.to, within)
 	if st != exists {
-		return nil, gapReason{}, st == unsupported // without containers, no object is in one
+		return nil, gapReason{why: l.why} // without containers, no object is in one
 	}
 	reads := make([]Read, len(l.rows))
 	unread := 0
@@ -34,15 +33,15 @@ func (mb *memberships) containersIn(t *refField, within objectID) (all []listedC
 	_, together := t.membership.Op(resource.ListOverview, mb.in.API)
 	switch {
 	case unread > 0 && mb.in.SkipRefresh:
-		return nil, gapNotRefreshed, false
+		return nil, gapNotRefreshed
 	case unread > maxSingleReads && !together && !mb.in.RefreshAll && !mb.in.Contents[t.membership.Name]:
-		return nil, gapExpensive, false
+		return nil, gapExpensive
 	}
 	mb.service.load(reads...)
 	for i, row := range l.rows {
 		all = append(all, listedContainer{mb.container(t, within, row), newMemberList(t.membership, reads[i], mb.service.ask(reads[i]))})
 	}
-	return all, gapReason{}, true
+	return all, gapReason{}
 }
 
 // paramsOf returns the path parameters for the members of a container.

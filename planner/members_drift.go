@@ -11,7 +11,6 @@ import (
 type fieldDrift struct {
 	by             declaration
 	conflict, kept bool
-	change         Change
 }
 
 // isStricter reports whether a policy forbids more than another one.
@@ -40,8 +39,7 @@ func (mb *memberships) noteDrift(by declaration, v verdict) {
 
 // keepsDrift reports whether a change that people made to a field's memberships stays.
 func (mb *memberships) keepsDrift(v *resource.Value) bool {
-	d := mb.drifted[v]
-	return d != nil && d.kept
+	return mb.drifted[v] != nil && mb.drifted[v].kept
 }
 
 // showDrifts adds the memberships that people changed to the drift of a plan, with the current and the wanted members or containers.
@@ -59,12 +57,11 @@ func (mb *memberships) showDrifts(plan *Plan) {
 				now = append(now, string(c.Address))
 			}
 		}
-		d.change = change(d.by.value, FromDrift)
-		d.change.Path, d.change.Conflict, d.change.Possible = d.by.value.Field.Path(), d.conflict, true
-		if len(now) > 0 {
-			d.change.Before = new(strings.Join(now, "\n"))
+		c := change(d.by.value, FromDrift)
+		if c.Path, c.Conflict, c.Possible = d.by.value.Field.Path(), d.conflict, true; len(now) > 0 {
+			c.Before = new(strings.Join(now, "\n"))
 		}
-		plan.Drift = append(plan.Drift, Drift{d.by.object, &d.change, d.kept})
+		plan.Drift = append(plan.Drift, Drift{d.by.object, &c, d.kept})
 		if d.kept {
 			plan.Summary.Kept++
 		}

@@ -19,14 +19,14 @@ type declaration struct {
 }
 
 // position returns the place of a declaration in the manifest.
-func (d declaration) position() diag.Position {
-	switch {
-	case d.ref != nil:
-		return d.ref.Position
-	case d.value != nil:
-		return d.value.Position
+func (d declaration) position() (at diag.Position) {
+	if d.value != nil {
+		at = d.value.Position
 	}
-	return diag.Position{}
+	if d.ref != nil {
+		at = d.ref.Position
+	}
+	return at
 }
 
 // wish is the manifest's wish about an edge.

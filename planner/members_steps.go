@@ -79,22 +79,10 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 			joining = append(joining, e)
 		}
 	}
-	if cause.exists() && len(joining) > 0 {
+	if !cause.exists() {
+		ms.addBatches(s, joining)
+	} else if len(joining) > 0 {
 		ms.addStep(AddMembers, s, joining).block(cause)
-		joining = nil
-	}
-	for len(joining) > 0 { // one request adds members with one word, such as a custom relation
-		with := func(e *member) bool { return m.Words() == nil || e.attribute == joining[0].attribute }
-		same := slices.DeleteFunc(slices.Clone(joining), func(e *member) bool { return !with(e) })
-		for batch := range slices.Chunk(same, m.Batch) {
-			step := ms.addStep(AddMembers, s, batch)
-			step.Operation, _ = ms.objects.op(s.kind, resource.AddMembers)
-			for _, e := range batch {
-				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
-			}
-			ms.finish(s, step, batch[0].attribute)
-		}
-		joining = slices.DeleteFunc(slices.Clone(joining), with)
 	}
 	for _, e := range s.wanted {
 		if m.Attribute != nil && !cause.exists() && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
@@ -108,6 +96,22 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 				diag.Plural(resource.MustLookup(m.Member).Noun()))
 		}
 		ms.addStep(AddMembers, s, []*member{e}).block(cause)
+	}
+}
+
+// addBatches plans the requests that add members. A request adds members with one word, such as a custom relation.
+func (ms *memberSteps) addBatches(s *memberSet, joining []*member) {
+	for len(joining) > 0 {
+		differs := func(e *member) bool { return s.kind.Membership.Words() != nil && e.attribute != joining[0].attribute }
+		for batch := range slices.Chunk(slices.DeleteFunc(slices.Clone(joining), differs), s.kind.Membership.Batch) {
+			step := ms.addStep(AddMembers, s, batch)
+			step.Operation, _ = ms.objects.op(s.kind, resource.AddMembers)
+			for _, e := range batch {
+				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
+			}
+			ms.finish(s, step, batch[0].attribute)
+		}
+		joining = slices.DeleteFunc(slices.Clone(joining), func(e *member) bool { return !differs(e) })
 	}
 }
 

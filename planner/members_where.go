@@ -20,7 +20,7 @@ func (mb *memberships) findContainers() {
 		why, done := searched[at]
 		if !done {
 			var all []listedContainer
-			all, why, _ = mb.containersIn(t, within)
+			all, why = mb.containersIn(t, within)
 			for _, c := range all {
 				mb.recordContainer(t.membership, c.container, c.list)
 			}

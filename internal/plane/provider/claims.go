@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/planform/planform/internal/plane/resource"
@@ -11,8 +12,9 @@ import (
 
 // claims records which object has which ID of the service. It is safe for concurrent use.
 type claims struct {
-	mu     sync.Mutex
-	owners map[ownedID]owner
+	mu      sync.Mutex
+	owners  map[ownedID]owner
+	created int // objects that the run created
 }
 
 // ownedID is an ID of the service; objects of different kinds may share one.
@@ -21,7 +23,7 @@ type ownedID struct{ kind, id string }
 // owner is the object that has an ID.
 type owner struct {
 	address resource.Address
-	inRun   bool // the run got the ID from an answer
+	before  int // number of objects that the run had created before it; -1 = the plan knows the object
 }
 
 // newClaims returns the IDs that the state and the plan know.
@@ -30,7 +32,7 @@ func newClaims(known ...map[resource.Address]planner.Record) *claims {
 	for _, records := range known {
 		for address, r := range records {
 			if address.IsObject() {
-				c.owners[ownedID{address.Kind(), r.ID}] = owner{address: address}
+				c.owners[ownedID{address.Kind(), r.ID}] = owner{address, -1}
 			}
 		}
 	}
@@ -45,15 +47,16 @@ func (c *claims) claim(step *planner.Step, id string) error {
 	if had, owned := c.owners[at]; owned && had.address != step.Address {
 		return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
 	}
-	c.owners[at] = owner{step.Address, true}
+	c.owners[at] = owner{step.Address, c.created}
+	c.created++
 	return nil
 }
 
-// adopt records the ID of an existing object that a lookup found.
+// adopt records the ID of an object that a lookup found; it is not known when it was created.
 func (c *claims) adopt(step *planner.Step, id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.owners[ownedID{step.Kind.Name, id}] = owner{step.Address, true}
+	c.owners[ownedID{step.Kind.Name, id}] = owner{step.Address, math.MaxInt}
 }
 
 // claimNew records the ID in the answer to a create. It returns an error if the answer is about another object.
@@ -67,13 +70,17 @@ func (s *Service) claimNew(step *planner.Step, row resource.Row) error {
 	return s.claims.claim(step, row.ID())
 }
 
-// existedBefore reports whether an object is known from the plan, or was among the first count objects that batches of this run created.
-func (s *Service) existedBefore(kind *resource.Kind, id string, count int) bool {
-	if before, created := s.memory.createdInBatch(id); created {
-		return before < count
-	}
-	s.claims.mu.Lock()
-	defer s.claims.mu.Unlock()
-	had, known := s.claims.owners[ownedID{kind.Name, id}]
-	return known && !had.inRun
+// count returns the number of objects that the run has created.
+func (c *claims) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.created
+}
+
+// existedBefore reports whether an object is known from the plan, or was among the first count objects that this run created.
+func (c *claims) existedBefore(kind *resource.Kind, id string, count int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	had, known := c.owners[ownedID{kind.Name, id}]
+	return known && had.before < count
 }

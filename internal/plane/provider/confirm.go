@@ -61,7 +61,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		row, shown := rows[res.Outcome.ID]
-		if res.Status != executor.Done || !shown || !s.memory.unseen[res.Step] {
+		if res.Status != executor.Done || !shown || !w.isUnseen(res.Step) {
 			continue
 		}
 		out := w.confirmedOutcome(w.withoutResent(res.Step), res.Outcome, row)
@@ -82,7 +82,7 @@ func (cf *confirmation) recordStep(res *executor.StepResult) {
 		}
 	}
 	cf.run[res.Step.Address] = res.Outcome.ID
-	if !cf.memory.unseen[res.Step] {
+	if !cf.isUnseen(res.Step) {
 		return
 	}
 	at := listKey{res.Step.Kind, res.Step.Object.Parent}
@@ -98,6 +98,12 @@ func (cf *confirmation) recordStep(res *executor.StepResult) {
 			g.fields[v.Field.APIName()] = true
 		}
 	}
+}
+
+// isUnseen reports whether a batch sent a step, so that no answer has shown its values.
+func (cf *confirmation) isUnseen(step *planner.Step) bool {
+	unseen, _ := cf.memory.unseen.get(step)
+	return unseen
 }
 
 // withoutResent returns a step without the values that a later step sent again.

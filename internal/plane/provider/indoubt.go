@@ -50,7 +50,7 @@ type lostCreate struct {
 	cause         error         // the reason why there was no answer
 	attempts      int           // requests that this run sent
 	answered      int           // requests that were answered soon
-	sentAfter     int           // number of objects that batches had created before
+	sentAfter     int           // number of objects that the run had created before
 	failedLookups int           // in a row
 	costly        bool          // each lookup takes many requests
 }
@@ -288,7 +288,7 @@ type foundError struct{ row resource.Row }
 func (*foundError) Error() string { return "it was created by the request that was refused" }
 
 // checkBeforeRetry returns a function that looks up creates before they are sent again after a temporary refusal, if the service may accept
-// a second object. since is the number of objects that batches had created before. If no lookup is possible, the service is believed.
+// a second object. since is the number of objects that the run had created before. If no lookup is possible, the service is believed.
 func (w *write) checkBeforeRetry(rows []row, since int) func(context.Context) error {
 	if step := rows[0].step; step.Action != planner.Create || w.op == nil && !w.takesTwo(step) {
 		return nil

@@ -49,7 +49,7 @@ type ambiguousError struct{ error }
 
 func (ae *ambiguousError) Unwrap() error { return ae.error }
 
-// lookUp looks up the objects of creates; it reads one list for a batch. since is the number of objects that batches had created before.
+// lookUp looks up the objects of creates; it reads one list for a batch. since is the number of objects that the run had created before.
 func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 	seen := make([]sighting, len(rows))
 	if w.op == nil {
@@ -170,7 +170,7 @@ func externalIDQuery(owner resource.Owner, id string) url.Values {
 }
 
 // findAllCreated finds the objects of each row by their external IDs in the list of their kind, newest first. If the list keeps that order, it stops after a
-// page whose last object existed before any of them was sent. since is the number of objects that batches had created before.
+// page whose last object existed before any of them was sent. since is the number of objects that the run had created before.
 func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (found [][]resource.Row, err error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, w.plan.API)
@@ -199,7 +199,7 @@ func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (foun
 				found[i] = append(found[i], row)
 			}
 		}
-		if ordered && len(page) > 0 && w.existedBefore(kind, page[len(page)-1].ID(), since) {
+		if ordered && len(page) > 0 && w.claims.existedBefore(kind, page[len(page)-1].ID(), since) {
 			break
 		}
 	}

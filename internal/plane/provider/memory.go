@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -21,18 +20,10 @@ type memory struct {
 	lists  table[listOf, []resource.Row]              // the predefined objects of a new parent
 	values table[resource.Address, map[string]string] // values of objects from completed steps
 
-	mu           sync.Mutex
-	batchCreated map[string]int         // by ID of an object that a batch created: the number of objects created before it
-	unseen       map[*planner.Step]bool // steps of batches, whose answers show no values
-	written      map[string]time.Time   // by ID: time of the run's last write, see remember
+	unseen  table[*planner.Step, bool] // steps of batches, whose answers show no values
+	written table[string, time.Time]   // by ID: time of the run's last write, see remember
 
 	listing singleflight.Group // reads into lists: several steps that need the same list wait for one read
-}
-
-func newMemory(client *apiclient.Client) *memory {
-	return &memory{
-		client: client, batchCreated: map[string]int{}, unseen: map[*planner.Step]bool{}, written: map[string]time.Time{},
-	}
 }
 
 // settlingTime is the time after its answer to a write in which the service may still touch the object. It does so a moment later, and its
@@ -43,8 +34,6 @@ const settlingTime = 3 * time.Second
 // contents or its containers, because the service then changes the object's updated_at.
 func (mm *memory) remember(step *planner.Step, out executor.Outcome, ids executor.IDs) {
 	at := mm.client.Served()
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
 	o, written := step.Object, append([]string{out.ID}, out.Members...)
 	if step.Members == nil {
 		known, _ := mm.values.get(step.Address)
@@ -58,43 +47,16 @@ func (mm *memory) remember(step *planner.Step, out executor.Outcome, ids executo
 	}
 	for _, id := range written {
 		if id != "" {
-			mm.written[id] = at
+			mm.written.set(id, at)
 		}
 	}
 }
 
 // isUntouched reports whether, by its row, nobody changed an object after the run wrote it.
 func (mm *memory) isUntouched(row resource.Row) bool {
-	at, _ := row["updated_at"].(string)
-	changed, err := time.Parse(time.RFC3339, at)
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	return err == nil && !changed.After(mm.written[row.ID()].Add(settlingTime))
-}
-
-// recordBatchWrite records an object that a batch wrote.
-func (mm *memory) recordBatchWrite(step *planner.Step, id string) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	if step.Action == planner.Create {
-		mm.batchCreated[id] = len(mm.batchCreated)
-	}
-	mm.unseen[step] = true
-}
-
-// countCreated returns the number of objects that batches have created.
-func (mm *memory) countCreated() int {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	return len(mm.batchCreated)
-}
-
-// createdInBatch returns the number of objects that batches had created before this one; ok is false if no batch created it.
-func (mm *memory) createdInBatch(id string) (before int, ok bool) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	before, ok = mm.batchCreated[id]
-	return before, ok
+	changed, err := time.Parse(time.RFC3339, row.Text("updated_at"))
+	written, _ := mm.written.get(row.ID())
+	return err == nil && !changed.After(written.Add(settlingTime))
 }
 
 // listOf identifies the list of a kind in one parent.

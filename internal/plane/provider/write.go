@@ -246,7 +246,7 @@ func (w *write) sendBatch(ctx context.Context, rows []row, bodies [][]byte) {
 		list = "ids"
 	}
 	body := slices.Concat([]byte(`{"`+list+`":[`), bytes.Join(bodies, []byte{','}), []byte(`],"all_or_none":false}`))
-	count := w.memory.countCreated()
+	count := w.claims.count()
 	req := apiclient.Request{Operation: w.op, Params: rows[0].params, Body: body, Again: w.checkBeforeRetry(rows, count)}
 	results, err := w.client.Bulk(ctx, req, done, len(rows))
 	if err != nil {
@@ -290,7 +290,7 @@ func (w *write) batchOutcome(step *planner.Step, id string) executor.Outcome {
 	if step.Object == nil {
 		return executor.Outcome{Record: planner.Record{ID: id}}
 	}
-	w.memory.recordBatchWrite(step, id)
+	w.memory.unseen.set(step, true)
 	return executor.Outcome{Warnings: w.unsentFields(step), Record: planner.Record{
 		ID: id, Identifier: w.plan.Known[step.Address].Identifier, Values: w.batchValues(step),
 		CreatedByUs: step.Write.CreatedByUs || step.Action == planner.Create,
@@ -315,7 +315,7 @@ func (w *write) handleRefusedRow(ctx context.Context, r row, e *apiclient.Error)
 // maxRefusals limits the repetitions of a row that conflicts with another change, or whose delete the service forbids.
 const maxRefusals = 2
 
-// handleFailedRequest handles the error of a whole request. count is the number of objects that batches had created before.
+// handleFailedRequest handles the error of a whole request. count is the number of objects that the run had created before.
 func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, count int) {
 	e, refused := errors.AsType[*apiclient.Error](err)
 	_, exists := errors.AsType[*foundError](err)
@@ -370,7 +370,7 @@ func (w *write) listExists(ctx context.Context, r row) bool {
 
 // lookUpRefused looks up the rows of a create that was refused as a whole, because the service was seen to refuse objects that it had
 // created. It returns the rows that do not exist. If the lookup fails, the outcome of the others is unknown, and they are not sent again.
-// count is the number of objects that batches had created before.
+// count is the number of objects that the run had created before.
 func (w *write) lookUpRefused(ctx context.Context, rows []row, cause error, count int) []row {
 	for i := range rows {
 		if rows[i].lost == nil {

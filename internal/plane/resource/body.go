@@ -69,16 +69,7 @@ func (k *Kind) ViaMembership(f *Field, api API) bool {
 // Body returns a JSON object of the values in their order, followed by extra texts. References without an ID are left out of a list. A
 // field whose only reference has no ID is left out.
 func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	put := func(name string, v any) {
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		writeJSON(&b, name)
-		b.WriteByte(':')
-		writeJSON(&b, v)
-	}
+	var b jsonObject
 	var objects []string // inner objects in the order of their first field
 	inner := map[string]map[string]any{}
 	for _, v := range values {
@@ -94,17 +85,39 @@ func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte 
 			}
 			v.putWithin(inner[in], name, value)
 		case ok:
-			put(name, value)
+			b.put(name, value)
 		}
 	}
 	for _, in := range objects {
-		put(in, inner[in])
+		b.put(in, inner[in])
 	}
 	for _, e := range extra {
-		put(e[0], e[1])
+		b.put(e[0], e[1])
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return b.json()
+}
+
+// jsonObject writes a JSON object with its fields in the order of put. The zero value has none.
+type jsonObject struct{ buffer bytes.Buffer }
+
+func (jo *jsonObject) put(name string, v any) {
+	switch jo.buffer.Len() {
+	case 0:
+		jo.buffer.WriteByte('{')
+	case 1:
+	default:
+		jo.buffer.WriteByte(',')
+	}
+	writeJSON(&jo.buffer, name)
+	jo.buffer.WriteByte(':')
+	writeJSON(&jo.buffer, v)
+}
+
+func (jo *jsonObject) json() []byte {
+	if jo.buffer.Len() == 0 {
+		jo.buffer.WriteByte('{')
+	}
+	return append(jo.buffer.Bytes(), '}')
 }
 
 // putWithin adds a value to the inner object that holds it. Empty values are left out.
@@ -162,10 +175,10 @@ func (v *Value) bodyValue(name string, id IDResolver) (any, bool) {
 // sentID returns the ID that a body has for a reference.
 func (v *Value) sentID(id IDResolver) (string, bool) {
 	r := &v.Refs[0]
-	if v.Field.SentAs == "" || r.Target == nil {
+	if v.Field.sentAs == "" || r.Target == nil {
 		return id(v.Field, r)
 	}
-	of, ok := r.Target.Value(v.Field.SentAs)
+	of, ok := r.Target.Value(v.Field.sentAs)
 	if !ok || len(of.Refs) == 0 {
 		return "", false
 	}

@@ -207,13 +207,9 @@ func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
 	if v.Field.Type == Boolean && len(texts) > 0 { // the service shows booleans capitalized
 		texts[0] = strings.ToUpper(texts[0][:1]) + texts[0][1:]
 	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	writeJSON(&b, op.Body[0])
-	b.WriteByte(':')
-	writeJSON(&b, texts)
-	b.WriteByte('}')
-	return b.Bytes()
+	var b jsonObject
+	b.put(op.Body[0], texts)
+	return b.json()
 }
 
 // IsCustomName reports whether a field name belongs to a custom field.
@@ -230,31 +226,19 @@ func IsCustom(v *Value) bool { return v.Field.Definition != nil }
 
 // PutCustom adds the values of custom fields to a body of API v2. name returns the service's name of a definition.
 func PutCustom(body []byte, values []*Value, name func(definition *Object) string, id IDResolver) []byte {
-	if !slices.ContainsFunc(values, IsCustom) {
-		return body
-	}
-	b := bytes.NewBuffer(body[:len(body)-1])
-	if b.Len() > 1 {
-		b.WriteByte(',')
-	}
-	b.WriteString(`"custom_fields":{`)
-	first := true
+	var all, fields jsonObject
 	for _, v := range values {
 		if !IsCustom(v) {
 			continue
 		}
-		value, ok := v.bodyValue("", id)
-		if !ok {
-			continue
+		if value, ok := v.bodyValue("", id); ok {
+			fields.put(name(v.Field.Definition), value)
 		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		writeJSON(b, name(v.Field.Definition))
-		b.WriteByte(':')
-		writeJSON(b, value)
 	}
-	b.WriteString("}}")
-	return b.Bytes()
+	if !slices.ContainsFunc(values, IsCustom) {
+		return body
+	}
+	all.buffer.Write(bytes.TrimSuffix(body, []byte("}")))
+	all.put("custom_fields", json.RawMessage(fields.json()))
+	return all.json()
 }

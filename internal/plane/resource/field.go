@@ -97,19 +97,19 @@ type Field struct {
 	// Documented is set if the contract lists the field for a create or an update.
 	Documented bool
 	Clear      Clear
-	AsSent     bool // the service stores the HTML unchanged
+	asSent     bool // the service stores the HTML unchanged
 	MaxLength  int  // in characters; 0 = no known limit
 	Max        int  // for Number: whole numbers from 0 to Max; 0 = any number
 	Unique     bool // the service refuses the same text twice within one parent
-	// UniqueOnCreate is set if the service refuses a used text only in a create.
-	UniqueOnCreate bool
+	// uniqueOnCreate is set if the service refuses a used text only in a create.
+	uniqueOnCreate bool
 	NotBefore      string // for Date: the field with the earliest allowed date
 	// Words replaces values by words for people.
 	Words map[string]string
-	// Initial is the text that a create sends if the manifest has none; "" = nothing. InitialBy has other texts, by the text of the field
+	// Initial is the text that a create sends if the manifest has none; "" = nothing. initialBy has other texts, by the text of the field
 	// "type".
 	Initial   string
-	InitialBy map[string]string
+	initialBy map[string]string
 	// Default is the value that every edition gives a new object if none is sent. "" = none, and false for a Boolean.
 	Default string
 	// SetAfterCreate is set if creates do not take the field. An update follows the create.
@@ -173,9 +173,9 @@ type RefRules struct {
 	AddsMember bool
 	// ParentDefault is the parent's field with the default for new objects, such as default_assignee; "" = none.
 	ParentDefault string
-	// SentAs is the field of the target whose own target is sent instead, such as the state of a workflow's state; "" = the target itself
+	// sentAs is the field of the target whose own target is sent instead, such as the state of a workflow's state; "" = the target itself
 	// is sent.
-	SentAs string
+	sentAs string
 }
 
 // zonePattern matches names of the tz database.

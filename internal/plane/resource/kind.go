@@ -86,9 +86,9 @@ type Listing struct {
 	// Appended is set if the service orders new objects after the others, by a sort_order that nobody sets. It orders other kinds before
 	// the others, such as cycles, or gives all of them the same place.
 	Appended bool
-	// Partial is set if lists leave out existing objects, such as people who left, so that a missing object need not be gone. See also
+	// partial is set if lists leave out existing objects, such as people who left, so that a missing object need not be gone. See also
 	// [Kind.ListsAll].
-	Partial bool
+	partial bool
 	// Inside is the field of the parent's row that holds the objects, such as options; "" = they have rows of their own. They are read with
 	// that row, and written by an update of it.
 	Inside  string
@@ -161,7 +161,7 @@ func (k *Kind) Derives(f *Field) bool {
 
 // UniqueField reports whether the service refuses a second object with the same text in a required field.
 func (k *Kind) UniqueField() bool {
-	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.UniqueOnCreate) })
+	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.uniqueOnCreate) })
 }
 
 // Uploads reports whether a create uploads a file. Such an object cannot be changed, only replaced.
@@ -331,7 +331,7 @@ func (k *Kind) NamedWithin() string {
 
 // ListsAll reports whether the lists of the kind show all objects, so that a missing object is gone.
 func (k *Kind) ListsAll() bool {
-	return !k.Partial && !k.Archivable && !slices.ContainsFunc(k.Fields, func(f Field) bool { return f.ArchiveFlag })
+	return !k.partial && !k.Archivable && !slices.ContainsFunc(k.Fields, func(f Field) bool { return f.ArchiveFlag })
 }
 
 // Switch returns the feature flag that must be on for objects of the kind, and the kind that has it: the parent, or its Singleton. It

@@ -11,11 +11,11 @@ func init() {
 		Example: `{key: decision, text: We go with **one** page.}`,
 		Fields: []Field{
 			{
-				Name: "text", Wire: Wire{ContractDialect: "comment_html"}, Type: Markdown, Required: true, AsSent: true,
+				Name: "text", Wire: Wire{ContractDialect: "comment_html"}, Type: Markdown, Required: true, asSent: true,
 				Doc: "The comment in Markdown; it is sent as HTML.", Example: "We go with **one** page.",
 			},
 			{
-				Name: "comment_html", Type: HTML, AsSent: true, Doc: "The comment as HTML, passed through unchanged.",
+				Name: "comment_html", Type: HTML, asSent: true, Doc: "The comment as HTML, passed through unchanged.",
 				Example: "<p>We go with <strong>one</strong> page.</p>",
 			},
 			{

@@ -10,7 +10,7 @@ func init() {
 		KeyFrom: []string{"url"}, Short: "url", NaturalKey: []string{"url"},
 		Fields: []Field{
 			{
-				Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, UniqueOnCreate: true, MaxLength: 2000,
+				Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, uniqueOnCreate: true, MaxLength: 2000,
 				Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design",
 			},
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},

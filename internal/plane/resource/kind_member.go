@@ -5,7 +5,7 @@ const Invitation = "invitation"
 
 func init() {
 	register(Kind{
-		Name: "member", Param: "member_id", Listing: Listing{Partial: true},
+		Name: "member", Param: "member_id", Listing: Listing{partial: true},
 		Doc:        "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
 		WhereMade:  "an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address",
 		NaturalKey: []string{"email", "display_name"},

@@ -8,7 +8,7 @@ func init() {
 		"With API v1, pages can only be created. With API v2, they can also be changed, nested and deleted."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others
+		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
 		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
@@ -23,7 +23,7 @@ func init() {
 	register(Kind{
 		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "page_view", ArchiveFirst: true}, Listing: Listing{Partial: true},
+		Lifecycle: Lifecycle{RequiresFeature: "page_view", ArchiveFirst: true}, Listing: Listing{partial: true},
 		Doc:     "A page of a project. " + nested,
 		Example: `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),

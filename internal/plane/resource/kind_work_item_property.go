@@ -92,7 +92,7 @@ func propertyFields(active string) []Field {
 		{
 			Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
 			Example:   `{"display_format": "multi-line"}`,
-			InitialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
+			initialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
 		},
 	}
 }

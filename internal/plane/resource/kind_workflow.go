@@ -50,7 +50,7 @@ transitions:
 		Fields: []Field{
 			{
 				Name: "from", Wire: Wire{ContractDialect: "workflow_state_id", V2Dialect: "state_id"}, Type: Ref, Ref: "workflow_state",
-				RefRules: RefRules{SentAs: "state"}, Required: true, Immutable: true,
+				RefRules: RefRules{sentAs: "state"}, Required: true, Immutable: true,
 				Doc: "State before the step, one of the workflow's `states`.", Example: "In Progress",
 			},
 			{

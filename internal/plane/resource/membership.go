@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -200,9 +199,9 @@ func (at *Attribute) encode(o *Operation, value string) any {
 
 // Body returns the body of a request that sets the value of a member.
 func (at *Attribute) Body(o *Operation, value string) []byte {
-	var b bytes.Buffer
-	writeJSON(&b, map[string]any{at.Name: at.encode(o, value)})
-	return b.Bytes()
+	var b jsonObject
+	b.put(at.Name, at.encode(o, value))
+	return b.json()
 }
 
 // NeedsExplicitMove reports whether a member that moves to another container stays in the former one until a request removes it.
@@ -262,41 +261,28 @@ func (m *Membership) memberIDIn(row Row) string {
 // IDs returns the body of a member operation: the list of member IDs, or a single ID if the operation takes one. A body that adds members
 // also contains the type of a relation, and the attribute unless value is "". by is the ID of the object that declares the attribute.
 func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	field := m.Body
+	field, b := m.Body, jsonObject{}
 	if len(o.Body) > 0 {
 		field = o.Body[0]
 	}
-	writeJSON(&b, field)
-	b.WriteByte(':')
 	if o.OneAtATime {
-		writeJSON(&b, ids[0])
+		b.put(field, ids[0])
 	} else {
-		writeJSON(&b, ids)
+		b.put(field, ids)
 	}
 	if o.Verb == AddMembers {
 		switch a := m.Attribute; {
 		case a == nil && m.Inverse != "":
-			b.WriteString(`,"relation_type":`)
-			writeJSON(&b, m.Field)
+			b.put("relation_type", m.Field)
 		case a == nil || value == "":
 		case a.Words != nil:
-			for _, e := range [][2]string{{a.Words.By, by}, {a.Words.Field, value}} {
-				b.WriteByte(',')
-				writeJSON(&b, e[0])
-				b.WriteByte(':')
-				writeJSON(&b, e[1])
-			}
+			b.put(a.Words.By, by)
+			b.put(a.Words.Field, value)
 		default:
-			b.WriteByte(',')
-			writeJSON(&b, a.Name)
-			b.WriteByte(':')
-			writeJSON(&b, a.encode(o, value))
+			b.put(a.Name, a.encode(o, value))
 		}
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return b.json()
 }
 
 // Memberships returns the membership kinds, ordered by name.

@@ -185,7 +185,7 @@ func (o *Object) Initial(f *Field) string {
 	if o.Writes(f) {
 		return ""
 	}
-	return cmp.Or(f.InitialBy[o.Text("type")], f.Initial)
+	return cmp.Or(f.initialBy[o.Text("type")], f.Initial)
 }
 
 // Writes reports whether the object has a value for a field, or for another field that is sent under the same name.
@@ -357,7 +357,7 @@ func (v *Value) Linked(links []Reference) *Value {
 
 // Stripped returns the elements and attributes of a rich text that the service is known to remove.
 func (v *Value) Stripped() []string {
-	if !v.Field.Rich() || v.Field.AsSent || !strings.ContainsAny(v.Text, "<]") { // Markdown links contain ]
+	if !v.Field.Rich() || v.Field.asSent || !strings.ContainsAny(v.Text, "<]") { // Markdown links contain ]
 		return nil
 	}
 	return markup.Stripped(markup.Relink(v.HTML(), AddressScheme, func(string) string { return "/" }))

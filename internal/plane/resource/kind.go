@@ -274,6 +274,7 @@ func register(k Kind) {
 	}
 	for i := range k.Operations {
 		k.Operations[i].Kind = k.Name
+		k.Operations[i].fillUsual()
 	}
 	if k.Identifier != nil {
 		k.identifier = regexp.MustCompile(k.Identifier.Pattern)

@@ -13,9 +13,8 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: List, ContractRow: 15, Method: "GET", Path: workspace + "projects/{project_id}/work-items/{work_item_id}/activities/",
-				Success: 200,
-				Scope:   "projects.work_items.activities:read", GetCommand: "activities",
+				Verb: List, ContractRow: 15, Path: workspace + "projects/{project_id}/work-items/{work_item_id}/activities/",
+				Scope: "projects.work_items.activities:read", GetCommand: "activities",
 				Doc: "Reads the activities of a work item, oldest first. The service records them a moment after a change, under load minutes later.",
 			},
 		},

@@ -27,8 +27,8 @@ func init() {
 			},
 		},
 		Operations: append(crud(items, "attachment_id", scope, "lcd"),
-			Operation{Verb: Confirm, Method: "PATCH", Path: items + "{attachment_id}/", Success: 204, Scope: scope + ":write"},
-			Operation{Verb: Download, Method: "GET", Path: items + "{attachment_id}/", Success: 200, Scope: scope + ":read"},
+			Operation{Verb: Confirm, Path: items + "{attachment_id}/", Success: 204, Scope: scope + ":write"},
+			Operation{Verb: Download, Path: items + "{attachment_id}/", Scope: scope + ":read"},
 		),
 	})
 }

@@ -34,8 +34,7 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Get, ContractRow: 16, Method: "GET", Path: path + "{comment_id}/", Success: 200,
-				Scope: scope + ":read", GetCommand: "comment", Doc: "Reads one comment of a work item.",
+				Verb: Get, ContractRow: 16, Path: path + "{comment_id}/", Scope: scope + ":read", GetCommand: "comment", Doc: "Reads one comment of a work item.",
 			},
 		}, append(crud(path, "comment_id", scope, "lcud"), bulk(workspaceV2+"projects/{project_id}/work-items/{work_item_id}/comments/",
 			scope)...)...),

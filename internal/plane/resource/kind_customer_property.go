@@ -39,11 +39,11 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: List, ContractRow: 20, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Verb: List, ContractRow: 20, Path: path, Scope: scope + ":read",
 				Query: []string{"workspace", "limit", "offset"}, GetCommand: "customer-properties",
 				Doc: "Reads all customer property definitions of the workspace.",
 			},
-			{Verb: GetFields, Method: "GET", Path: values, Success: 200, Scope: valueScope + ":read"},
+			{Verb: GetFields, Path: values, Scope: valueScope + ":read"},
 			{
 				Verb: SetValue, Method: "PATCH", Path: values + "{property_id}/", Success: 204, Scope: valueScope + ":write",
 				Body: []string{"values"},
@@ -58,9 +58,9 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: optionFields(),
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: one, Success: 200, Scope: scope + ":read"},
-			{Verb: Create, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", ListInBody: "options"},
-			{Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", ListInBody: "options"},
+			{Verb: List, Path: one, Scope: scope + ":read"},
+			{Verb: Create, Method: "PATCH", Path: one, Scope: scope + ":write", ListInBody: "options"},
+			{Verb: Update, Path: one, Scope: scope + ":write", ListInBody: "options"},
 		},
 	})
 }

@@ -29,16 +29,13 @@ func init() {
 			},
 		},
 		Operations: append([]Operation{
+			{Verb: Create, ContractRow: 10, Path: path, Scope: scope + ":write", Doc: "Creates a request of a customer."},
 			{
-				Verb: Create, ContractRow: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
-				Doc: "Creates a request of a customer.",
-			},
-			{
-				Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write",
+				Verb: Update, ContractRow: 11, Path: path + "{request_id}/", Scope: scope + ":write",
 				Doc: "Changes the fields that are passed.",
 			},
 			{
-				Verb: List, ContractRow: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Verb: List, ContractRow: 19, Path: path, Scope: scope + ":read",
 				Query: []string{"customer", "workspace", "limit", "offset"}, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",
 			},
 		}, crud(path, "request_id", scope, "gd")...),

@@ -46,7 +46,7 @@ func init() {
 			},
 		},
 		Operations: slices.Concat([]Operation{
-			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
+			{Verb: Create, Path: path, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
 		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/",
 			scope)),
 	})
@@ -60,15 +60,12 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
+				Verb: AddMembers, ContractRow: 4, Path: members, Scope: "projects.cycles:write",
 				Body: []string{"issues"}, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{
-				Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read",
-				Query: []string{"per_page", "cursor", "fields"},
-			},
+			{Verb: ListMembers, Path: members, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
 			manage(RemoveMembers, "projects/{project_id}/cycles/{cycle_id}/work-items/", "projects.cycles"),
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write"},
+			{Verb: RemoveMembers, Path: members + "{work_item_id}/", Scope: "projects.cycles:write"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),
 		},
 	})

@@ -19,9 +19,9 @@ func init() {
 			},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read"},
-			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
-			{Verb: Update, Method: "PATCH", Path: path, Success: 200, Scope: scope + ":write"},
+			{Verb: List, Path: path, Scope: scope + ":read"},
+			{Verb: Create, Path: path, Scope: scope + ":write"},
+			{Verb: Update, Path: path, Scope: scope + ":write"},
 		},
 	})
 	register(Kind{
@@ -38,10 +38,7 @@ func init() {
 			},
 		},
 		Operations: append(append([]Operation{
-			{
-				Verb: Create, Method: "POST", Path: workspace + points + "estimate-points/", Success: 201, Scope: scope + ":write",
-				ListInBody: "estimate_points",
-			},
+			{Verb: Create, Path: workspace + points + "estimate-points/", Scope: scope + ":write", ListInBody: "estimate_points"},
 		}, crud(workspace+points+"estimate-points/", "estimate_point_id", scope, "lud")...), bulk(workspaceV2+points+"points/", scope)...),
 	})
 }

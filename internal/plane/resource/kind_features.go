@@ -59,7 +59,7 @@ func switchFields(doc string, words [][3]string) []Field {
 // singleton returns the operations of the only object at a path.
 func singleton(path, scope string) []Operation {
 	return []Operation{
-		{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read"},
-		{Verb: Update, Method: "PATCH", Path: path, Success: 200, Scope: scope + ":write"},
+		{Verb: List, Path: path, Scope: scope + ":read"},
+		{Verb: Update, Path: path, Scope: scope + ":write"},
 	}
 }

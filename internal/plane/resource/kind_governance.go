@@ -81,8 +81,8 @@ func init() {
 			},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: v2, Success: 200, Scope: scope},
-			{Verb: List, Method: "GET", Path: v1, Success: 200, Scope: scope},
+			{Verb: List, Path: v2, Scope: scope},
+			{Verb: List, Path: v1, Scope: scope},
 		},
 	})
 }

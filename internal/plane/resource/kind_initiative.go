@@ -52,16 +52,14 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201,
-				Scope: "initiatives.projects:write",
-				Body:  []string{"project_ids"}, Doc: "Adds projects to an initiative.",
+				Verb: AddMembers, ContractRow: 8, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:write",
+				Body: []string{"project_ids"}, Doc: "Adds projects to an initiative.",
 			},
 			{
-				Verb: ListMembers, ContractRow: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200,
-				Scope: "initiatives.projects:read",
+				Verb: ListMembers, ContractRow: 17, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:read",
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write"},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:write"},
 			overview("initiatives", "initiatives", "initiative", "project_ids"),
 		},
 	})
@@ -72,12 +70,12 @@ func init() {
 			Container: "initiative", Member: "work_item", On: "initiative", Field: "epics", Body: "epic_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
+			{Verb: AddMembers, Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
 			{
-				Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:read",
+				Verb: ListMembers, Path: path + "{initiative_id}/epics/", Scope: "initiatives.epics:read",
 				Query: []string{"per_page", "cursor"},
 			},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/epics/", Success: 204, Scope: "initiatives.epics:write"},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/epics/", Scope: "initiatives.epics:write"},
 		},
 	})
 	register(Kind{
@@ -88,14 +86,14 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
+				Verb: AddMembers, ContractRow: 9, Path: path + "{initiative_id}/labels/", Scope: "initiatives:write",
 				Body: []string{"label_ids"}, Doc: "Adds labels to an initiative.",
 			},
 			{
-				Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read",
+				Verb: ListMembers, Path: path + "{initiative_id}/labels/", Scope: "initiatives.labels:read",
 				GetCommand: "labels-of-initiative", Doc: "Reads the labels of an initiative.", Query: []string{"per_page", "cursor"},
 			},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write"},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/labels/", Scope: "initiatives.labels:write"},
 			overview("initiatives", "initiatives", "initiative", "label_ids"),
 		},
 	})

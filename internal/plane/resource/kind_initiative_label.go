@@ -19,11 +19,11 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, ContractRow: 7, Method: "PATCH", Path: path + "{label_id}/", Success: 200, Scope: "initiatives.labels:write",
+				Verb: Update, ContractRow: 7, Path: path + "{label_id}/", Scope: "initiatives.labels:write",
 				Doc: "Changes the fields that are passed.",
 			},
 			{
-				Verb: List, ContractRow: 18, Method: "GET", Path: path, Success: 200, Scope: "initiatives.labels:read",
+				Verb: List, ContractRow: 18, Path: path, Scope: "initiatives.labels:read",
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-labels", Doc: "Reads all initiative labels of the workspace.",
 			},
 		}, crud(path, "label_id", "initiatives.labels", "gcd")...),

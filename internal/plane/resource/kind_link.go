@@ -16,11 +16,8 @@ func init() {
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, ContractRow: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},
-			{
-				Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "links",
-				Doc: "Reads all links of a work item.",
-			},
+			{Verb: Create, ContractRow: 3, Path: path, Scope: scope + ":write", Doc: "Adds a link to a work item."},
+			{Verb: List, ContractRow: 14, Path: path, Scope: scope + ":read", GetCommand: "links", Doc: "Reads all links of a work item."},
 		}, crud(path, "link_id", scope, "ud")...),
 	})
 }

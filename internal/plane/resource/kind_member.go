@@ -14,12 +14,12 @@ func init() {
 			{Name: "display_name", Type: Text, Doc: "Display name.", Example: "ada"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read"},
-			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read"},
-			{Verb: ProbeV2, Method: "GET", Path: "/api/v2/users/me/", Success: 200, Scope: "read"},
-			{Verb: Version, Method: "GET", Path: "/api/instances/", Success: 200, Public: true},
-			{Verb: ProbeLite, Method: "GET", Path: workspace + "members-lite/", Success: 200, Public: true},
-			{Verb: DescribeV2, Method: "GET", Path: "/api/v2/schema/", Success: 200, Scope: "read"},
+			{Verb: List, Path: workspace + "members/", Scope: "workspaces.members:read"},
+			{Verb: Self, Path: "/api/v1/users/me/", Scope: "profile:read"},
+			{Verb: ProbeV2, Path: "/api/v2/users/me/", Scope: "read"},
+			{Verb: Version, Path: "/api/instances/", Public: true},
+			{Verb: ProbeLite, Path: workspace + "members-lite/", Public: true},
+			{Verb: DescribeV2, Path: "/api/v2/schema/", Scope: "read"},
 		},
 	})
 	register(Kind{

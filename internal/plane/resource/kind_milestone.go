@@ -24,7 +24,7 @@ func init() {
 		},
 		Operations: []Operation{
 			manage(AddMembers, members, scope),
-			{Verb: ListMembers, Method: "GET", Path: workspace + members, Success: 200, Scope: scope + ":read"},
+			{Verb: ListMembers, Path: workspace + members, Scope: scope + ":read"},
 			manage(RemoveMembers, members, scope),
 		},
 	})

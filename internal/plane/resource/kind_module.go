@@ -62,13 +62,10 @@ func init() {
 			Fields: "id,name,sequence_id,work_item", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write"},
-			{
-				Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read",
-				Query: []string{"per_page", "cursor", "fields"},
-			},
+			{Verb: AddMembers, Path: members, Success: 200, Scope: "projects.modules:write"},
+			{Verb: ListMembers, Path: members, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}},
 			manage(RemoveMembers, "projects/{project_id}/modules/{module_id}/work-items/", scope),
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.modules:write"},
+			{Verb: RemoveMembers, Path: members + "{work_item_id}/", Scope: "projects.modules:write"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "module_ids"),
 		},
 	})

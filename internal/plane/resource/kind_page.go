@@ -13,10 +13,7 @@ func init() {
 		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
 		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
-			{
-				Verb: Create, ContractRow: 12, Method: "POST", Path: workspace + wiki, Success: 201, Scope: wikiScope + ":write",
-				Doc: "Creates a page at workspace level.",
-			},
+			{Verb: Create, ContractRow: 12, Path: workspace + wiki, Scope: wikiScope + ":write", Doc: "Creates a page at workspace level."},
 		}, crud(workspace+wiki, "page_id", wikiScope, "lg")),
 	})
 	const inProject, scope = "projects/{project_id}/pages/", "projects.pages"

@@ -77,12 +77,12 @@ members: [ada@example.com]`,
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, ContractRow: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
+				Verb: Update, ContractRow: 2, Path: workspace + "projects/{project_id}", Scope: "projects:write",
 				Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
-			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read"},
-			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
-			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
+			{Verb: Summary, Path: path + "{project_id}/summary/", Scope: "projects:read"},
+			{Verb: Archive, Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
+			{Verb: Unarchive, Path: path + "{project_id}/archive/", Scope: "projects:write"},
 		}, crud(path, "project_id", "projects", "lgcd")...),
 	})
 	const members, membersV2 = path + "{project_id}/project-members/", workspaceV2 + "projects/{project_id}/members/"
@@ -99,21 +99,18 @@ members: [ada@example.com]`,
 			},
 		},
 		Operations: []Operation{
+			{Verb: AddMembers, Path: membersV2, Scope: "projects.members:write", OneAtATime: true, Body: []string{"member_id"}},
+			{Verb: AddMembers, Path: members, Scope: "projects.members:write", OneAtATime: true},
 			{
-				Verb: AddMembers, Method: "POST", Path: membersV2, Success: 201, Scope: "projects.members:write", OneAtATime: true,
-				Body: []string{"member_id"},
-			},
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
-			{
-				Verb: ListMembers, Method: "GET", Path: membersV2, Success: 200, Scope: "projects.members:read",
+				Verb: ListMembers, Path: membersV2, Scope: "projects.members:read",
 				Query: []string{"per_page", "cursor"}, GetCommand: "project-member-roles", Doc: "Reads the roles of the members of a project.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
-			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},
-			{Verb: UpdateMember, Method: "PATCH", Path: membersV2 + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
-			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: membersV2 + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},
+			{Verb: ListMembers, Path: members, Scope: "projects.members:read"},
+			{Verb: Get, Path: members + "{member_id}/", Scope: "projects.members:read"},
+			{Verb: UpdateMember, Path: membersV2 + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
+			{Verb: UpdateMember, Path: members + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
+			{Verb: RemoveMembers, Path: membersV2 + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
+			{Verb: RemoveMembers, Path: members + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
 		},
 	})
 	register(Kind{
@@ -128,7 +125,7 @@ members: [ada@example.com]`,
 			{Name: "level", Type: Number, Doc: "How far it reaches, compared with others.", Example: "15"},
 		},
 		Operations: []Operation{{
-			Verb: List, Method: "GET", Path: workspaceV2 + "roles/", Success: 200, Scope: "workspaces.roles:read",
+			Verb: List, Path: workspaceV2 + "roles/", Scope: "workspaces.roles:read",
 			Query: []string{"per_page", "offset"}, // no cursor follows the order that they have
 		}},
 	})

@@ -21,8 +21,8 @@ func registerRelations(name, inverse string) {
 			ResultKey: name, Inverse: "work_item_" + inverse,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write"},
-			{Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: "projects.work_items:read"},
+			{Verb: AddMembers, Path: path, Scope: "projects.work_items:write"},
+			{Verb: ListMembers, Path: path, Scope: "projects.work_items:read"},
 			{
 				Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write",
 				Body: []string{"related_issue"}, OneAtATime: true,
@@ -51,15 +51,12 @@ func registerCustomRelations() {
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
+			{Verb: AddMembers, Path: path, Scope: scope + ":write"},
 			{
-				Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "custom-relations",
+				Verb: ListMembers, Path: path, Scope: scope + ":read", GetCommand: "custom-relations",
 				Doc: "Reads the custom relations of a work item.",
 			},
-			{
-				Verb: RemoveMembers, Method: "DELETE", Path: path + "{related_work_item_id}/", Success: 204, Scope: scope + ":write",
-				OneAtATime: true,
-			},
+			{Verb: RemoveMembers, Path: path + "{related_work_item_id}/", Scope: scope + ":write", OneAtATime: true},
 		},
 	})
 }

@@ -56,7 +56,7 @@ changelog: {description: "- A **faster** checkout"}`,
 		},
 		Operations: []Operation{
 			manage(AddMembers, "releases/{release_id}/labels/", scope),
-			{Verb: ListMembers, Method: "GET", Path: path + "{release_id}/", Success: 200, Scope: scope + ":read"}, // the release has them
+			{Verb: ListMembers, Path: path + "{release_id}/", Scope: scope + ":read"}, // the release has them
 			manage(RemoveMembers, "releases/{release_id}/labels/", scope),
 			overview("releases", scope, "release", "label_ids"),
 		},

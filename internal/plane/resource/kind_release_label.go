@@ -23,10 +23,7 @@ func init() {
 		Fields: []Field{
 			{Name: "version", Type: Text, Required: true, MaxLength: 255, Doc: "The version.", Example: "v2.0.0"},
 			{Name: "git_tag", Type: Text, MaxLength: 255, Clear: ClearNull, Doc: "Name of the tag in Git.", Example: "v2.0.0"},
-			{
-				Name: "commit_hash", Type: Text, MaxLength: 255, Clear: ClearNull, Doc: "The commit.",
-				Example: "3a16a83",
-			},
+			{Name: "commit_hash", Type: Text, MaxLength: 255, Clear: ClearNull, Doc: "The commit.", Example: "3a16a83"},
 			{Name: "description", Type: LongText, Clear: ClearNull, Doc: "Plain text that describes it.", Example: "The last one with the old checkout"},
 		},
 		Operations: crud(workspaceV2+"releases/tags/", "tag_id", "releases.tags", "lgcud"),

@@ -47,7 +47,7 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, ContractRow: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write",
+				Verb: Update, ContractRow: 5, Path: path + "{teamspace_id}/", Scope: "teamspaces:write",
 				Doc: "Changes the fields that are passed.",
 			},
 		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
@@ -60,12 +60,11 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201,
-				Scope: "teamspaces.projects:write",
-				Body:  []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
+				Verb: AddMembers, ContractRow: 6, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:write",
+				Body: []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read"},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write"},
+			{Verb: ListMembers, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:read"},
+			{Verb: RemoveMembers, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:write"},
 			overview("teamspaces", "teamspaces", "teamspace", "project_ids"),
 		},
 	})
@@ -76,9 +75,9 @@ func init() {
 			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read"},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write"},
+			{Verb: AddMembers, Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
+			{Verb: ListMembers, Path: path + "{teamspace_id}/members/", Scope: "teamspaces.members:read"},
+			{Verb: RemoveMembers, Path: path + "{teamspace_id}/members/", Scope: "teamspaces.members:write"},
 			overview("teamspaces", "teamspaces", "teamspace", "member_ids"),
 		},
 	})

@@ -38,9 +38,7 @@ display: {layout: list, group_by: assignees}`,
 func viewFields(filters ...Field) []Field {
 	const people = "Members, by e-mail address, display name or ID."
 	filters = slices.Concat([]Field{
-		{
-			Name: "priority", Type: EnumSet, Enum: []string{"urgent", "high", "medium", "low", "none"}, Doc: "Priorities.", Example: "urgent",
-		},
+		{Name: "priority", Type: EnumSet, Enum: []string{"urgent", "high", "medium", "low", "none"}, Doc: "Priorities.", Example: "urgent"},
 		{
 			Name: "state_group", Type: EnumSet, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"},
 			Doc: "Groups of states.", Example: "started",

@@ -30,7 +30,7 @@ func init() {
 			},
 		},
 		Operations: append(crud(workspaceV2+"webhooks/", "webhook_id", "webhooks", "lgcud"), Operation{
-			Verb: NewSecret, Method: "POST", Path: workspaceV2 + "webhooks/{webhook_id}/regenerate/", Success: 200, Scope: "webhooks:write",
+			Verb: NewSecret, Path: workspaceV2 + "webhooks/{webhook_id}/regenerate/", Success: 200, Scope: "webhooks:write",
 			Doc: "Gives the webhook a new secret, which the answer shows once. The former one is no good from then on.",
 		}),
 	})

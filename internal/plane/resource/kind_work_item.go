@@ -127,22 +127,19 @@ links:
 			customRelationField(),
 		},
 		Operations: append([]Operation{
+			{Verb: Create, ContractRow: 1, Path: path, Scope: scope + ":write", Doc: "Creates a work item."},
 			{
-				Verb: Create, ContractRow: 1, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
-				Doc: "Creates a work item.",
-			},
-			{
-				Verb: Find, ContractRow: 13, Method: "GET", Path: workspace + "work-items/{identifier}/", Success: 200, Scope: scope + ":read",
+				Verb: Find, ContractRow: 13, Path: workspace + "work-items/{identifier}/", Scope: scope + ":read",
 				Query: []string{"expand"}, GetCommand: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
 			},
 			{
-				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Verb: List, Path: path, Scope: scope + ":read",
 				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"},
 			},
-			{Verb: Archive, Method: "POST", Path: itemsV2 + "{work_item_id}/archive/", Success: 200, Scope: scope + ":write"},
+			{Verb: Archive, Path: itemsV2 + "{work_item_id}/archive/", Success: 200, Scope: scope + ":write"},
 			{Verb: Unarchive, Method: "POST", Path: itemsV2 + "{work_item_id}/unarchive/", Success: 200, Scope: scope + ":write"},
-			{Verb: Archive, Method: "PATCH", Path: path + "{work_item_id}/", Success: 200, Scope: scope + ":write", Body: []string{"archived_at"}},
-			{Verb: Unarchive, Method: "PATCH", Path: path + "{work_item_id}/", Success: 200, Scope: scope + ":write", Body: []string{"archived_at"}},
+			{Verb: Archive, Method: "PATCH", Path: path + "{work_item_id}/", Scope: scope + ":write", Body: []string{"archived_at"}},
+			{Verb: Unarchive, Method: "PATCH", Path: path + "{work_item_id}/", Scope: scope + ":write", Body: []string{"archived_at"}},
 		}, append(crud(path, "work_item_id", scope, "gud"), bulk(itemsV2, scope)...)...),
 	})
 }

@@ -44,12 +44,9 @@ func init() {
 			Body: "properties", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path + "{type_id}/properties/", Success: 201, Scope: scope + ":write"},
-			{Verb: ListMembers, Method: "GET", Path: path + "{type_id}/properties/", Success: 200, Scope: scope + ":read"},
-			{
-				Verb: RemoveMembers, Method: "DELETE", Path: path + "{type_id}/properties/{property_id}/", Success: 204,
-				Scope: scope + ":write", OneAtATime: true,
-			},
+			{Verb: AddMembers, Path: path + "{type_id}/properties/", Scope: scope + ":write"},
+			{Verb: ListMembers, Path: path + "{type_id}/properties/", Scope: scope + ":read"},
+			{Verb: RemoveMembers, Path: path + "{type_id}/properties/{property_id}/", Scope: scope + ":write", OneAtATime: true},
 		},
 	})
 	const inProject = workspaceV2 + "projects/{project_id}/work-item-types/"
@@ -60,8 +57,8 @@ func init() {
 			IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: inProject + "import/", Success: 200, Scope: "projects.work_item_types:write"},
-			{Verb: ListMembers, Method: "GET", Path: inProject, Success: 200, Scope: "projects.work_item_types:read"},
+			{Verb: AddMembers, Path: inProject + "import/", Success: 200, Scope: "projects.work_item_types:write"},
+			{Verb: ListMembers, Path: inProject, Scope: "projects.work_item_types:read"},
 		},
 	})
 }

@@ -25,7 +25,7 @@ transitions:
 		Operations: crud(path, "workflow_id", scope, "lgcud"),
 	})
 	attach := Operation{
-		Verb: Create, Method: "POST", Path: inside + "states/", Success: 201, Scope: scope + ":write", ListInBody: "state_ids",
+		Verb: Create, Path: inside + "states/", Scope: scope + ":write", ListInBody: "state_ids",
 	}
 	register(Kind{
 		Name: "workflow_state", Section: "states", Parent: "workflow", Param: "workflow_state_id",

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/markup"
 )
@@ -370,25 +372,7 @@ func (v *Value) Lost(shown string, page IDResolver) []string {
 }
 
 // IsID reports whether a text has the form of the service's IDs (a UUID in either case).
-func IsID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	for i := range len(text) {
-		c := text[i]
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-				return false
-			}
-		}
-	}
-	return true
-}
+func IsID(text string) bool { return len(text) == 36 && uuid.Validate(text) == nil }
 
 // LowerID returns an ID as it is sent: the service mishandles upper case.
 func LowerID(id string) string { return strings.ToLower(id) }

@@ -56,9 +56,9 @@ type Operation struct {
 	Kind        string // set by registration
 	Verb        Verb
 	ContractRow int    // number of the documented operation (1 to 20); 0 = the wider API
-	Method      string // HTTP method
+	Method      string // HTTP method; a descriptor lists only an unusual one for the verb
 	Path        string // template below the base URL, with {parameters}
-	Success     int    // status of the contract; any other 2xx is accepted too
+	Success     int    // status of the contract, like Method; any other 2xx is accepted too
 	Scope       string // scope that an access token needs for it
 	Query       []string
 	Rows        int // most rows in one request, for verbs on many rows
@@ -79,6 +79,23 @@ type Operation struct {
 	Doc        string
 	// Public is set if the request is sent without the credential.
 	Public bool
+}
+
+// fillUsual sets the usual method of the verb and the usual status of the method, unless the descriptor has others.
+func (op *Operation) fillUsual() {
+	if op.Method == "" {
+		switch op.Verb {
+		case Create, AddMembers, Archive, SetValue, NewSecret:
+			op.Method = "POST"
+		case Update, UpdateMember, Confirm:
+			op.Method = "PATCH"
+		case Delete, RemoveMembers, Unarchive, ClearValue:
+			op.Method = "DELETE"
+		default:
+			op.Method = "GET"
+		}
+	}
+	op.Success = cmp.Or(op.Success, map[string]int{"POST": 201, "DELETE": 204}[op.Method], 200)
 }
 
 // Documented reports whether the contract has the operation among its 20.
@@ -203,32 +220,10 @@ func (ap API) Sendable(f *Field) bool {
 }
 
 // String returns the word of the --api flag.
-func (ap API) String() string {
-	switch ap {
-	case V2:
-		return "v2"
-	case V1:
-		return "v1"
-	case Documented:
-		return "documented"
-	default:
-		return "unknown"
-	}
-}
+func (ap API) String() string { return [...]string{"documented", "v1", "v2"}[ap] }
 
 // Noun returns the name of the API for messages.
-func (ap API) Noun() string {
-	switch ap {
-	case V2:
-		return "the API"
-	case V1:
-		return "API v1"
-	case Documented:
-		return "the documented operations"
-	default:
-		return "unknown"
-	}
-}
+func (ap API) Noun() string { return [...]string{"the documented operations", "API v1", "the API"}[ap] }
 
 // Operations returns the operations of all kinds: the documented ones by number, then the others by path and method.
 func Operations() []*Operation { return slices.Clone(operations()) }
@@ -275,7 +270,7 @@ func bulk(path, scope string) []Operation {
 // overview returns the operation that lists all objects of a kind. A field of them holds the IDs of their members, or of their containers.
 func overview(path, scope, rows, field string) Operation {
 	return Operation{
-		Verb: ListOverview, Method: "GET", Path: workspaceV2 + path + "/", Success: 200, Scope: scope + ":read",
+		Verb: ListOverview, Path: workspaceV2 + path + "/", Scope: scope + ":read",
 		Query: []string{"per_page", "cursor", "fields"}, Overview: &Overview{Rows: rows, Field: field},
 	}
 }
@@ -297,11 +292,11 @@ func crud(path, param, scope, verbs string) []Operation {
 		query = append(query, "fields")
 	}
 	all := map[rune]Operation{
-		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: query},
-		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read"},
-		'c': {Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
-		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write"},
-		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write"},
+		'l': {Verb: List, Path: path, Scope: scope + ":read", Query: query},
+		'g': {Verb: Get, Path: one, Scope: scope + ":read"},
+		'c': {Verb: Create, Path: path, Scope: scope + ":write"},
+		'u': {Verb: Update, Path: one, Scope: scope + ":write"},
+		'd': {Verb: Delete, Path: one, Scope: scope + ":write"},
 	}
 	ops := make([]Operation, 0, len(verbs))
 	for _, v := range verbs {
@@ -319,12 +314,9 @@ func archiveOps(section, param, scope string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"
 	return []Operation{
-		{Verb: Archive, Method: "POST", Path: project + section + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
-		{
-			Verb: ListArchived, Method: "GET", Path: project + "archived-" + section + "/", Success: 200, Scope: scope + ":read",
-			Query: []string{"per_page", "cursor"},
-		},
-		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + section + "/" + one + "unarchive/", Success: 204, Scope: scope +
+		{Verb: Archive, Path: project + section + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
+		{Verb: ListArchived, Path: project + "archived-" + section + "/", Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
+		{Verb: Unarchive, Path: project + "archived-" + section + "/" + one + "unarchive/", Scope: scope +
 			":write"},
 	}
 }

@@ -165,11 +165,9 @@ func isArchived(o *resource.Object) bool {
 // nameParent returns an update that gives a new object its parent; nil = an update that is planned already does so.
 func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *Step {
 	changes := changesTo([]*resource.Value{v})
-	for _, l := range ch.addedLinks {
-		if l.create == create {
-			l.step.Write.Values, l.step.changes, l.step.needs = append(l.step.Values(), v), append(l.step.changes, changes...), append(l.step.needs, parent)
-			return nil
-		}
+	if l := ch.addedLinks[create]; l != nil {
+		l.Write.Values, l.changes, l.needs = append(l.Values(), v), append(l.changes, changes...), append(l.needs, parent)
+		return nil
 	}
 	update := &Step{
 		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,

@@ -18,9 +18,9 @@ type changes struct {
 	steps    *steps
 	plan     *Plan
 
-	unchanged     []*resource.Object // objects that need no step
-	highestNumber map[scope]int      // the highest known readable number in each scope
-	addedLinks    []addedLinks
+	unchanged     []*resource.Object     // objects that need no step
+	highestNumber map[scope]int          // the highest known readable number in each scope
+	addedLinks    map[*Step]*Step        // by the create of an object: the step that adds links to its texts
 	formerRecords map[siblings][]*Record // records of objects that the manifest no longer has; made when first needed
 	newSecrets    map[objectID]bool      // objects that get a new secret
 	takenFrom     map[resource.Owner]int // number of objects that an owner loses because the state knows them
@@ -30,7 +30,7 @@ type changes struct {
 func planChanges(w *World, plan *Plan, steps *steps, blockers *blockers) *changes {
 	b := &changes{
 		World: w, blockers: blockers, steps: steps, plan: plan,
-		newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
+		newSecrets: map[objectID]bool{}, addedLinks: map[*Step]*Step{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findHighestNumbers()
 	b.findReplaced()

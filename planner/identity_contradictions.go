@@ -28,7 +28,8 @@ func (se *search) checkIdentifier() {
 	case o.ID != "":
 		se.fail("contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, keepEither)
 	case o.Kind.Identifier.APIName != "":
-		se.otherIdentifier(shown)
+		se.fail("other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier, "if an admin changed it, write identifier: "+
+			shown+"; if not, change the service first, or give the new "+o.Kind.Noun()+" a key of its own")
 	default:
 		se.contradictsState(shown + " (" + f.id + ") according to the state file")
 	}
@@ -46,10 +47,8 @@ func (se *search) checkOther(identifier string, row resource.Row) binding {
 		return binding{presence: exists}
 	case o.ID != "":
 		return se.fail("contradiction", o.Identifier+" has the ID "+row.ID()+", not "+o.ID, keepEither)
-	case o.Kind.Numbered():
-		return se.contradictsState(f.id + " according to the state file, which is not " + identifier)
 	default:
-		return se.byIdentifier()
+		return se.contradictsState(f.id + " according to the state file, which is not " + identifier)
 	}
 }
 
@@ -78,10 +77,4 @@ func (se *search) contradiction(is, hint string) binding {
 
 func (se *search) contradictsState(is string) binding {
 	return se.contradiction(is, "planform state rm "+string(se.o.Address)+" removes the entry from the state")
-}
-
-func (se *search) otherIdentifier(shown string) binding {
-	return se.fail("other-identifier", string(se.o.Address)+" is "+shown+" on the service, not "+se.o.Identifier,
-		"if an admin changed it, write identifier: "+shown+"; if not, change the service first, or give the new "+se.o.Kind.Noun()+
-			" a key of its own")
 }

@@ -12,13 +12,6 @@ import (
 // If a linked object does not exist yet, the text is created with labels instead of links, and a separate step adds the links later.
 // Nothing waits for that step, so that objects can name each other.
 
-// addedLinks is a step that adds links to the texts of a new object.
-type addedLinks struct {
-	step    *Step
-	create  *Step
-	targets []objectID
-}
-
 // withPossibleLinks returns a value with the links that its text can have after the run: to existing pages, and to the objects in created, which the
 // run creates.
 func (ch *changes) withPossibleLinks(v *resource.Value) (with *resource.Value, created []objectID) {
@@ -69,11 +62,7 @@ func (ch *changes) addLinks(i objectID, d *differences) {
 	step.Operation, step.phase = ch.objects.states[i].info.update, completing
 	step.changes, step.Write.Values = changesOf(d.late), valuesOf(d.late, d.alwaysSent...)
 	if create := ch.steps.of[i]; create != nil && create.Action == Create {
-		var targets []objectID
-		for _, text := range d.late {
-			targets = append(targets, text.links...)
-		}
-		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, targets})
+		ch.addedLinks[create] = step
 	}
 }
 
@@ -95,10 +84,8 @@ func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	}
 	have, _ := v.Field.ObservedIn(f.row)
 	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
-	if _, _, differs := ch.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) {
-		return r.ID,
-			true
-	}); differs {
+	ids := func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }
+	if _, _, differs := ch.differ.compare(v.Linked(there), f, ids); differs {
 		return 0
 	}
 	return len(v.Links) - len(there)
@@ -119,21 +106,24 @@ func (ch *changes) noticeUnlinked() {
 // needed.
 func (ch *changes) inlineLinks() map[*Step]bool {
 	done := map[*Step]bool{}
-	for _, l := range ch.addedLinks {
-		if slices.ContainsFunc(l.targets, func(at objectID) bool { return ch.steps.of[at].Index >= l.create.Index }) {
+	for create, links := range ch.addedLinks {
+		var targets []*Step
+		for _, v := range links.Values() {
+			for _, r := range v.Links {
+				if at, wanted := ch.objects.indexOf(r.Target.Address); wanted && r.ID == "" {
+					targets = append(targets, ch.steps.of[at])
+				}
+			}
+		}
+		alsoNamesParent := slices.ContainsFunc(links.Values(), func(v *resource.Value) bool { return v.Field.Name == create.Kind.ParentField })
+		if slices.ContainsFunc(targets, func(s *Step) bool { return s.Index >= create.Index }) ||
+			alsoNamesParent && slices.ContainsFunc(links.needs, func(s *Step) bool { return s != create }) {
 			continue
 		}
-		if slices.ContainsFunc(l.step.Values(), func(v *resource.Value) bool { return v.Field.Name == l.create.Kind.ParentField }) &&
-			slices.ContainsFunc(l.step.needs, func(s *Step) bool { return s != l.create }) {
-			continue // the step also names the parent
-		}
-		done[l.step] = true
-		for _, at := range l.targets {
-			l.create.after = append(l.create.after, ch.steps.of[at])
-		}
-		for k, v := range l.create.Values() {
-			if at := slices.IndexFunc(l.step.Values(), func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
-				l.create.Write.Values[k] = l.step.Values()[at]
+		done[links], create.after = true, append(create.after, targets...)
+		for k, v := range create.Values() {
+			if at := slices.IndexFunc(links.Values(), func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
+				create.Write.Values[k] = links.Values()[at]
 			}
 		}
 	}

@@ -448,8 +448,8 @@ func (re *references) membersOf(intent *Intent) []string {
 	return ids
 }
 
-// idByCode returns the ID of an object that neither the manifest nor the state has, such as a project. It finds the object by the
-// identifier of a child in the state: the parent of WEB-7 is WEB.
+// idByCode returns the ID of an object that neither the manifest nor the state has, such as a project, or "". The identifiers of its
+// children in the state begin with its own: the parent of WEB-7 is WEB.
 func (re *references) idByCode(a resource.Address) string {
 	k, _ := resource.Lookup(a.Kind())
 	t := re.objects.kinds[k]
@@ -464,21 +464,20 @@ func (re *references) idByCode(a resource.Address) string {
 			}
 		}
 	}
-	if re.codes[a] == "" {
-		return ""
-	}
-	l, _ := re.snapshot.list(t, noObject)
-	for _, row := range re.snapshot.byIdentifier(l, t, noObject)[re.codes[a]] {
-		return row.ID()
+	if re.codes[a] != "" {
+		l, _ := re.snapshot.list(t, noObject)
+		for _, row := range re.snapshot.byIdentifier(l, t, noObject)[re.codes[a]] {
+			return row.ID()
+		}
 	}
 	return ""
 }
 
-// idByName returns the ID of a container of the service whose address in the state has its name or ID as the key.
+// idByName returns the ID of a container of the service whose address in the state has its name or ID as the key, or "" if there is no such
+// container, or several.
 func (re *references) idByName(a resource.Address, params map[string]string) string {
-	text := a.Key()
-	if resource.IsID(text) {
-		return resource.LowerID(text)
+	if resource.IsID(a.Key()) {
+		return resource.LowerID(a.Key())
 	}
 	read, listed := re.objects.kind(a.Kind()).listRead(params)
 	if !listed {
@@ -488,7 +487,7 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 	for _, row := range re.service.ask(read).Rows {
 		names.AddRow(resource.MustLookup(a.Kind()), row, "")
 	}
-	if ids := names.Named(text); len(ids) == 1 {
+	if ids := names.Named(a.Key()); len(ids) == 1 {
 		return ids[0]
 	}
 	return ""

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -61,14 +62,12 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			called = ".xlsx"
 		}
 		found, named, what := recognise(name, formats, head, called)
-		if found == nil {
-			whole, err := file.skeleton(head)
+		if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); found == nil && len(head) == maxHead && file.sheet == nil && bytes.IndexByte([]byte("[{"), begin[0]) >= 0 {
+			record, err := file.beginning(maxRecord)
 			if err != nil {
 				return nil, err
 			}
-			if whole != nil {
-				found, named, what = recognise(name, formats, whole, file.Name)
-			}
+			found, named, what = recognise(name, formats, record, file.Name)
 		}
 		if found == nil {
 			tracker := ""

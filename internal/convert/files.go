@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -272,74 +271,25 @@ type noText struct{ error }
 
 func (noText) Is(target error) bool { return target == errNoText }
 
-// maxHead is the number of bytes from which a format is recognised.
-const maxHead = 64 << 10
+// Numbers of bytes from which a format is recognised: first, and if the first record of a JSON file is longer.
+const (
+	maxHead   = 64 << 10
+	maxRecord = 16 << 20
+)
 
-// skeleton returns the first records of a large JSON file with cut texts and lists, from which the format can be recognised by names. It
-// returns nil if the file is no JSON or head is already the whole file.
-func (f File) skeleton(head []byte) ([]byte, error) {
-	if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); len(head) < maxHead || f.sheet != nil || len(begin) == 0 || begin[0] != '[' && begin[0] != '{' {
-		return nil, nil
-	}
-	const longest, elements, deepest = 256 << 20, 2, 8
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	d := json.NewDecoder(io.LimitReader(in, longest))
-	d.UseNumber()
-	var out []byte
-	var value func(depth int) bool
-	value = func(depth int) bool {
-		token, err := d.Token()
-		open, nested := token.(json.Delim)
-		if err != nil || !nested {
-			text, isText := token.(string)
-			short, _ := json.Marshal(token) // a token always encodes
-			if isText {
-				short, _ = json.Marshal(beginningOf(text, 200))
-			}
-			out = append(out, short...)
-			return err == nil
-		}
-		start := len(out)
-		out = append(out, open.String()...)
-		for n := 0; d.More(); n++ {
-			at := len(out)
-			if open == '{' {
-				if !value(depth + 1) {
-					return false
-				}
-				out = append(out, ':')
-			}
-			if !value(depth + 1) {
-				return false
-			}
-			if open == '[' && n >= elements || len(out) > maxHead {
-				if out = out[:at]; depth == 0 && open == '[' {
-					return false // the first records are enough
-				}
-				continue
-			}
-			out = append(out, ',')
-		}
-		_, err = d.Token()
-		out = append(bytes.TrimSuffix(out, []byte{','}), (open + 2).String()...)
-		if depth > deepest {
-			out = append(out[:start], "null"...)
-		}
-		return err == nil
-	}
-	value(0)
-	return out, nil
+// beginning returns the first bytes of a file's text, at most so many.
+func (f File) beginning(most int64) (text []byte, err error) {
+	err = f.read(func(in io.Reader) (err error) {
+		text, err = io.ReadAll(io.LimitReader(in, most))
+		return err
+	})
+	return text, err
 }
 
 // head returns the beginning of a file's text, or an error if the file is no text, is empty or is a web page.
 func (f File) head() ([]byte, error) {
-	const most = maxHead
 	if f.sheet != nil {
-		return f.sheet.Text[:min(len(f.sheet.Text), most)], nil
+		return f.sheet.Text[:min(len(f.sheet.Text), maxHead)], nil
 	}
 	start, err := f.start()
 	if err != nil {
@@ -354,14 +304,10 @@ func (f File) head() ([]byte, error) {
 				"unpack an archive, and name the exported files in it; save an old spreadsheet as .xlsx or CSV")
 		}
 	}
-	var head []byte
-	if err := f.read(func(in io.Reader) (err error) {
-		head, err = io.ReadAll(io.LimitReader(in, most))
-		return err
-	}); err != nil {
-		return nil, err
-	}
+	head, err := f.beginning(maxHead)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(bytes.TrimSpace(head)) == 0:
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", f.Name), "export it again")
 	case isPage(head):

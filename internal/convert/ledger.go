@@ -64,7 +64,6 @@ type Held struct {
 // Roles hold the role of each field of a source by its name.
 type Roles struct {
 	known    map[string]Role
-	whole    map[string]bool
 	patterns []rolePattern
 
 	entries map[string]*entry // values of the record that is entered
@@ -84,9 +83,9 @@ type rolePattern struct {
 }
 
 // ReadRoles reads lines such as "technical = id | *_url", where a star stands for any part of a name. Names without a star win over
-// patterns, then the first pattern wins; a name with {} stands for a whole object, such as a document.
+// patterns, then the first pattern wins.
 func ReadRoles(list string) *Roles {
-	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}, entries: map[string]*entry{}}
+	r := &Roles{known: map[string]Role{}, entries: map[string]*entry{}}
 	for _, line := range words.Lines(list) {
 		for _, name := range line.Names {
 			r.Declare(strings.TrimSpace(name), Role(line.Of))
@@ -97,19 +96,15 @@ func ReadRoles(list string) *Roles {
 
 // Declare sets the role of a name or pattern.
 func (rl *Roles) Declare(name string, role Role) {
-	name, whole := strings.CutSuffix(name, "{}")
 	switch {
 	case name == "":
 	case strings.Contains(name, "*"):
 		names := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
 		rl.patterns = append(rl.patterns, rolePattern{names, role})
 	default:
-		rl.known[name], rl.whole[name] = role, whole
+		rl.known[name] = role
 	}
 }
-
-// Whole reports whether a name was declared with {}, and stands for a whole object.
-func (rl *Roles) Whole(name string) bool { return rl.whole[name] }
 
 // Of returns the role of a name, or "" if none is declared.
 func (rl *Roles) Of(name string) Role {

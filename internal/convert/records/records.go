@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -60,34 +59,6 @@ func Begin(head []byte) bool {
 // Name reports whether a text begins like records, and holds all these names.
 func Name(head []byte, names ...string) bool {
 	return Begin(head) && !slices.ContainsFunc(names, func(name string) bool { return !bytes.Contains(head, []byte(`"`+name+`"`)) })
-}
-
-// Decode reads a record into a value. of names the expected record in errors, such as "issue of GitHub".
-func (rc Record) Decode(v any, of string) error {
-	err := json.Unmarshal(rc.data, v)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return diag.WithHint(fmt.Errorf("%s: the field %s holds a %s, which no %s has there", rc.Position, wrong.Field, wrong.Value, of),
-			"probably it is the export of another tracker")
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", rc.Position, err)
-	}
-	return nil
-}
-
-// With returns the record with other content.
-func (rc Record) With(data json.RawMessage) Record {
-	rc.data = data
-	return rc
-}
-
-// Values yields the texts, numbers and booleans in a record that are not empty, by names with the prefix, such as user.login. Elements of a
-// list have the name of the list; if whole reports true for an object's name, the object is one value, as JSON.
-func (rc Record) Values(prefix string, whole func(name string) bool) iter.Seq2[string, string] {
-	return func(yield func(name, text string) bool) {
-		prefix := strings.TrimSuffix(prefix, ".")
-		decode(rc.data, prefix, whole).Leaves(prefix, yield)
-	}
 }
 
 // reader splits one file into records.

@@ -14,9 +14,7 @@ func TestTheValuesOfARecordHaveTheNamesOfItsObjects(t *testing.T) {
 	const record = `{"a": {"b": "x", "c": [1, {"d": true}, null, ""]}, "e": " ", "f": {}, "doc": {"type": "doc", "n": 1}, "docs": [{"y": 2}]}`
 	var got []string
 	err := records.Read(t.Context(), strings.NewReader(record), "r.json", nil, func(r records.Record) error {
-		for name, text := range r.Values("", func(name string) bool { return strings.HasPrefix(name, "doc") }) {
-			got = append(got, name+" = "+text)
-		}
+		r.Tree("doc", "docs").Leaves("", func(name, text string) bool { got = append(got, name+" = "+text); return true })
 		return nil
 	})
 	want := []string{"a.b = x", "a.c = 1", "a.c.d = true", `doc = {"type": "doc", "n": 1}`, `docs = {"y": 2}`}

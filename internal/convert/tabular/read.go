@@ -157,11 +157,12 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 
 // page records whether a page of GraphQL has a next page.
 func (e *export) page(r records.Record) {
-	for name, text := range r.Values("", func(string) bool { return false }) {
+	r.Tree().Leaves("", func(name, text string) bool {
 		if strings.HasSuffix(name, "pageInfo.hasNextPage") && e.second {
 			e.follows, e.ended = e.follows || text == "true", e.ended || text != "true"
 		}
-	}
+		return true
+	})
 }
 
 // leave books the values of a row that is left out; a remark counts such rows.

@@ -80,9 +80,8 @@ func countRequests(steps []*Step) int {
 func requestsOfBatch(list []*Step) int {
 	requests := make(map[StepID]int, len(list))
 	var sizes []int // by request
-	free := 0       // the first request with room
 	for _, s := range list {
-		at := free
+		at := 0
 		for _, i := range slices.Concat(s.Needs, s.After) {
 			if before, same := requests[i]; same {
 				at = max(at, before+1)
@@ -95,9 +94,7 @@ func requestsOfBatch(list []*Step) int {
 			sizes = append(sizes, 0)
 		}
 		sizes[at]++
-		for requests[s.Index] = at; free < len(sizes) && sizes[free] == s.Bulk.Rows; {
-			free++
-		}
+		requests[s.Index] = at
 	}
 	return len(sizes)
 }
@@ -107,7 +104,8 @@ func requestsOfBatch(list []*Step) int {
 // exact order, such an object is therefore created without the parent, and an update names the parent when both exist.
 
 // deferParents removes the parent from creates that may be overtaken, and adds the updates that name these parents. Changes of existing items
-// that need later parents move to the phase of these updates.
+// that need later parents move to the phase of these updates. If an object or its parent will be archived, the create keeps the parent, because
+// archived objects take no updates.
 func (ch *changes) deferParents(list []*Step) []*Step {
 	turns := map[*Step]int{}
 	var updates []*Step
@@ -122,39 +120,24 @@ func (ch *changes) deferParents(list []*Step) []*Step {
 			}
 			continue
 		}
-		k, parent := ch.parentOf(s)
-		overtaken := parent != nil && (isLater(parent) || ch.in.API == resource.V2 && parent.Action == Create && bulkOperation(s) != nil)
-		if !overtaken {
-			continue
-		}
-		if update := ch.deferParent(s, k, parent); update != nil {
-			updates = append(updates, update)
+		for k, v := range s.Values() {
+			if v.Field.Name != s.Kind.ParentField || len(v.Refs) != 1 || v.Refs[0].Target == nil {
+				continue
+			}
+			parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
+			inBatch := ch.in.API == resource.V2 && bulkOperation(s) != nil
+			if parent == nil || parent.Action != Create || !isLater(parent) && !inBatch || isArchived(s.Object) || isArchived(parent.Object) {
+				break
+			}
+			s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
+			s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
+			if update := ch.nameParent(s, v, parent); update != nil {
+				updates = append(updates, update)
+			}
+			break
 		}
 	}
 	return append(list, updates...)
-}
-
-// parentOf returns the index of a create's value that names the parent, and the step that creates the parent.
-func (ch *changes) parentOf(s *Step) (k int, parent *Step) {
-	k = slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
-		return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
-	})
-	if k < 0 {
-		return k, nil
-	}
-	return k, ch.steps.of[ch.objects.index[s.Values()[k].Refs[0].Target]]
-}
-
-// deferParent removes the parent from a create, and returns the new update that names the parent; nil = none is needed. If the object
-// or its parent will be archived, the create keeps the parent, because archived objects take no updates.
-func (ch *changes) deferParent(s *Step, k int, parent *Step) *Step {
-	if isArchived(s.Object) || isArchived(parent.Object) {
-		return nil
-	}
-	v := s.Values()[k]
-	s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
-	s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
-	return ch.nameParent(s, v, parent)
 }
 
 func isArchived(o *resource.Object) bool {
@@ -169,11 +152,8 @@ func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *St
 		l.Write.Values, l.changes, l.needs = append(l.Values(), v), append(l.changes, changes...), append(l.needs, parent)
 		return nil
 	}
-	update := &Step{
-		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,
-		Write: &Write{Values: []*resource.Value{v}, Zone: create.Write.Zone},
-	}
-	update.at, update.phase, update.changes, update.needs = create.at, completing, changes, []*Step{create, parent}
-	update.Operation = ch.objects.states[create.at].info.update
+	update := ch.steps.add(create.at, Update)
+	update.Operation, update.Write.Values = ch.objects.states[create.at].info.update, []*resource.Value{v}
+	update.phase, update.changes, update.needs = completing, changes, []*Step{create, parent}
 	return update
 }

@@ -159,52 +159,30 @@ func (rl *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	}
 }
 
-// Apart holds the values of records outside their issue, such as comments, by the key of the issue. The zero value is empty.
-type Apart struct {
-	parts map[string]apart
-	at    string // the key of the issue that the last record names
-	last  Issue  // which holds the values of that
-}
+// Apart holds the content of records outside their issue, such as comments, by the key with which they name the issue.
+type Apart map[string]*Issue
 
-// apart holds the values of all records that name one issue.
-type apart struct {
-	held   []Held
-	fields []Field
-}
-
-// Of returns the holder for values of records that name an issue. It is valid until the next call with another issue.
-func (ap *Apart) Of(issue string) *Issue {
-	if ap.at != issue {
-		ap.put()
-		ap.at = issue
+// Of returns the holder for records that name an issue.
+func (ap Apart) Of(issue string) *Issue {
+	if ap[issue] == nil {
+		ap[issue] = &Issue{Left: map[string]int{}}
 	}
-	return &ap.last
+	return ap[issue]
 }
 
-// put moves the values of the last record to the values of its issue.
-func (ap *Apart) put() {
-	if ap.parts == nil {
-		ap.parts = map[string]apart{}
+// Join moves the content that is held for an issue to the issue.
+func (ap Apart) Join(i *Issue, name string) {
+	if of := ap[name]; of != nil {
+		i.Held, i.Fields, i.Attachments = append(i.Held, of.Held...), append(i.Fields, of.Fields...), append(i.Attachments, of.Attachments...)
+		i.Work, i.Events = append(i.Work, of.Work...), append(i.Events, of.Events...)
+		delete(ap, name)
 	}
-	if of := &ap.last; len(of.Held)+len(of.Fields) > 0 {
-		had := ap.parts[ap.at]
-		ap.parts[ap.at] = apart{slices.Concat(had.held, of.Held), slices.Concat(had.fields, of.Fields)}
-		of.Held, of.Fields = of.Held[:0], of.Fields[:0]
-	}
-}
-
-// Join moves the values that are held for an issue to the issue.
-func (ap *Apart) Join(i *Issue, name string) {
-	ap.put()
-	i.Held, i.Fields = append(i.Held, ap.parts[name].held...), append(i.Fields, ap.parts[name].fields...)
-	delete(ap.parts, name)
 }
 
 // Close books the values that no issue took as lost.
-func (ap *Apart) Close(to Sink) {
-	ap.put()
-	for _, apart := range ap.parts {
-		for _, h := range apart.held {
+func (ap Apart) Close(to Sink) {
+	for _, of := range ap {
+		for _, h := range of.Held {
 			to.Hold(nil, "of no item here: "+h.Of.Name, Uncarried, h.Text, h.N)
 		}
 	}

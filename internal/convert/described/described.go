@@ -112,10 +112,8 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	for _, i := range x.issues {
 		if at := x.key(i); x.latest[at] == i {
 			i.Discuss(x.comments[at], x.counted[at])
-			i.Events = append(i.Events, x.events[at]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
 			i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), max(i.Left["worklogs"], len(i.Work))
-			x.apart.Join(i, at)
 			x.hand(i)
 		}
 	}

@@ -39,35 +39,32 @@ type reader struct {
 	to       convert.Sink
 	roles    *convert.Roles
 	issues   []*convert.Issue
-	latest   map[string]*convert.Issue  // by key
-	comments convert.Comments           // by key
-	counted  map[string]int             // numbers of comments that the tracker states, by key
-	events   map[string][]convert.Event // changes from records of their own, by key
-	apart    convert.Apart              // values of records that are no issues, by key
+	latest   map[string]*convert.Issue // by key
+	comments convert.Comments          // by key
+	counted  map[string]int            // numbers of comments that the tracker states, by key
+	apart    convert.Apart             // records that are no issues, by key
 
 	hooks          hooks
 	words          *words.Words
 	markup         convert.Markup
-	shown          []string                        // paths of the text of an object
-	projects       map[string]*convert.Project     // by key
-	known          map[string]string               // names of people
-	late           []convert.Person                // people from records of their own, added last because issues have better names
-	left           map[string]int                  // numbers of records left out, by list
-	leave          map[*convert.Issue]string       // what issues are that become no item
-	files          map[string][]convert.Attachment // from records of their own, by issue
-	work           map[string][]convert.Work       // likewise
-	tasks          map[string][]records.Value      // lists of tasks, likewise
-	lists          map[string]bool                 // lists that some record has
-	scope          string                          // the project of the record, if keys are those of a project
-	under          string                          // the prefix of the names of values of the record
-	at             diag.Position                   // of the record
-	short          map[string]string               // names of issues of which the files have only a reference, by key
-	site           string                          // the address of the tracker, from the address of a file
-	named          string                          // the issue that the last record names
-	last           string                          // the kind of the last record
-	totals         map[string]int                  // numbers of issues that pages state, by scope
-	follows, ended bool                            // a page of issues says that another follows; a page says that it is the last
-	hours          bool                            // days were computed with the assumed time zone
+	shown          []string                    // paths of the text of an object
+	projects       map[string]*convert.Project // by key
+	known          map[string]string           // names of people
+	late           []convert.Person            // people from records of their own, added last because issues have better names
+	left           map[string]int              // numbers of records left out, by list
+	leave          map[*convert.Issue]string   // what issues are that become no item
+	tasks          map[string][]records.Value  // lists of tasks from records of their own, by issue
+	lists          map[string]bool             // lists that some record has
+	scope          string                      // the project of the record, if keys are those of a project
+	under          string                      // the prefix of the names of values of the record
+	at             diag.Position               // of the record
+	short          map[string]string           // names of issues of which the files have only a reference, by key
+	site           string                      // the address of the tracker, from the address of a file
+	named          string                      // the issue that the last record names
+	last           string                      // the kind of the last record
+	totals         map[string]int              // numbers of issues that pages state, by scope
+	follows, ended bool                        // a page of issues says that another follows; a page says that it is the last
+	hours          bool                        // days were computed with the assumed time zone
 }
 
 // described returns the API of a tracker from the first section of its description.
@@ -92,9 +89,9 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	return &reader{
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
-		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
+		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, apart: convert.Apart{},
 		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
-		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
+		tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{}, leave: map[*convert.Issue]string{},
 	}
 }
@@ -181,6 +178,7 @@ func (x *reader) take(s *section, v records.Value) {
 		all = v.At(list)
 	}
 	aside := x.apart.Of(key)
+	aside.Project, aside.Key, aside.ID = x.scope, of, of
 	x.named = key
 	x.lists[as] = true
 	for _, one := range all {
@@ -195,22 +193,9 @@ func (x *reader) take(s *section, v records.Value) {
 			continue
 		case s.kind == "tasks":
 			x.tasks[key] = append(x.tasks[key], one)
-		case s.kind == "comment":
-			c := x.remark(s, one)
-			if apart := x.apartFrom(key, &c, one); apart != "" {
-				name = apart
-				break
-			}
-			x.comment(key, c)
-		case s.kind == "file":
-			f := x.file(s, one, aside, as)
-			if !slices.ContainsFunc(x.files[key], func(had convert.Attachment) bool { return had.ID == f.ID }) {
-				x.files[key] = append(x.files[key], f)
-			}
-		case s.kind == "change":
-			x.events[key] = append(x.events[key], x.changes(s, one)...)
-		case s.kind == "work":
-			x.work[key] = append(x.work[key], x.logged(s, one))
+		default:
+			_, _, apart := x.part(aside, s, one)
+			name = cmp.Or(apart, as)
 		}
 		x.bookAll(aside, one, name)
 	}
@@ -337,7 +322,9 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		if x.yes(v, s.paths("private")) {
 			return nil, s.word("else"), ""
 		}
-		i.Attachments = append(i.Attachments, x.file(s, v, i, s.list))
+		if f := x.file(s, v, i, cmp.Or(s.list, s.word("as"))); !slices.Contains(i.Attachments, f) {
+			i.Attachments = append(i.Attachments, f)
+		}
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
 	case "label":
@@ -429,7 +416,7 @@ func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 func (x *reader) finish() {
 	for _, i := range x.issues {
 		if at := x.key(i); i == x.latest[at] {
-			i.Attachments, i.Work = append(i.Attachments, x.files[at]...), append(i.Work, x.work[at]...)
+			x.apart.Join(i, at)
 			if lists := x.tasks[at]; lists != nil {
 				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
 			}

@@ -59,7 +59,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	e := &export{
 		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]first{}, ids: map[string]string{},
 		titles: map[string][]string{}, titled: map[string]string{},
-		comments: convert.Comments{}, words: words.Of(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, apart: convert.Apart{}, words: words.Of(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {

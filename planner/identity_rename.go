@@ -216,11 +216,9 @@ func distinctiveField(o *resource.Object) (field, value string) {
 		if v.Field.IsRef() || !slices.Contains(o.Kind.NaturalKey, v.Field.Name) && (len(o.Kind.NaturalKey) > 0 || !v.Field.Rich()) {
 			continue
 		}
-		if want, complete := v.Desired(unresolved); complete {
+		if want, complete := v.Desired(func(*resource.Field, *resource.Reference) (string, bool) { return "", false }); complete {
 			return v.Field.Name, resource.Digest(want)
 		}
 	}
 	return "", ""
 }
-
-func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }

@@ -66,9 +66,11 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 		analysis: r, one: one, parent: &r.objects.states[one.parent],
 		known: map[int]string{}, taken: map[string]bool{}, creates: map[string]int{},
 	}
+	given := map[resource.Address]bool{}
 	for _, sibling := range r.in.Desired {
 		if sibling.Parent == o.Parent {
 			s.taken[sibling.ID], s.taken[strings.ToUpper(sibling.Identifier)] = true, true
+			given[sibling.Address] = sibling.ID != "" || sibling.Identifier != ""
 		}
 	}
 	after := math.MaxInt // the lowest of the highest known numbers in the intents of the creates
@@ -80,9 +82,13 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 		if n := numberOf(s.parent.identifier, record.Identifier); n > 0 && record.ID != "" {
 			s.known[n] = record.ID
 		}
-		if i := record.PendingIntent; i.creates() {
-			after = min(after, i.After)
+		i := record.PendingIntent
+		isGiven, wanted := given[address]
+		if i.creates() && !isGiven {
 			s.creates[strings.TrimSpace(i.Name)]++
+		}
+		if i.creates() && wanted && !isGiven {
+			after = min(after, i.After)
 		}
 	}
 	delete(s.taken, "")
@@ -92,14 +98,19 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 			unused = 0
 			continue
 		}
-		row := s.rowByNumber(n)
-		if unused++; row != nil {
-			unused = 0
+		if reads++; reads > maxSingleReads {
+			s.failed = true
+			break
 		}
-		within := row.Text(o.Kind.Parent)
-		reads++
-		s.failed = s.failed || reads > maxSingleReads || within != "" && resource.LowerID(within) != s.parent.id
-		if row != nil && !s.taken[row.ID()] && !s.taken[strings.ToUpper(r.objects.readableID(o.Kind, one.parent, row))] {
+		row := s.rowByNumber(n)
+		if unused++; row == nil {
+			continue
+		}
+		unused = 0
+		if within := row.Text(o.Kind.Parent); within != "" && resource.LowerID(within) != s.parent.id {
+			s.failed = true
+		}
+		if !s.taken[row.ID()] && !s.taken[strings.ToUpper(r.objects.readableID(o.Kind, one.parent, row))] {
 			s.rows = append(s.rows, row)
 		}
 	}

@@ -102,18 +102,16 @@ type binding struct {
 // objectState holds the facts that the stages found about one wanted object.
 type objectState struct {
 	binding
+	past
 
 	info         *kindInfo
 	before       resource.Row // of a kind with moments: the row in the time zone of the last apply
 	endedOn      string       // its last day, in the time zone that it is in
-	prior        *Record      // its record in the state, without values that its intent may have changed; nil = there is none, or it is about another object
-	intent       *Intent      // the open intent of an earlier run about it; nil = there is none
 	replaces     string       // ID of planform's object that is deleted before this one is created; "" = none
 	parent       objectID     // index of its parent; none = the workspace
 	uses         []reference  // its fields that name other objects
 	keptDeleted  bool         // somebody deleted it, or its parent, and --on-drift keep accepts that
 	vanished     bool         // the state has it, and the service no longer does
-	replaced     bool         // the state has another object under this address
 	hasChildren  bool
 	isMember     bool // it is a member of a container in the manifest
 	compared     bool // some field is compared with the service
@@ -212,25 +210,6 @@ func numberOf(code, identifier string) int {
 	return n
 }
 
-func (ot *objectState) isKnown() bool { return ot.prior != nil && ot.prior.ID != "" }
-
-// forgetPrior drops the state's record, because it is about another object.
-func (ot *objectState) forgetPrior() { ot.prior, ot.intent, ot.replaced = nil, nil, true }
-
-// forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
-func (ot *objectState) forgetGone() {
-	intent := ot.intent
-	if ot.forgetPrior(); intent.creates() {
-		ot.intent = intent
-	}
-}
-
-// wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
-func (ot *objectState) wasAnnounced() bool { return ot.intent.creates() }
-
-// isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
-func (ot *objectState) isInDoubt() bool { return ot.intent != nil }
-
 // willHave returns the value that an object will have in a field: from the manifest, else from the service, or for a new object the
 // default of the service.
 func (ot *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
@@ -281,8 +260,7 @@ func (ob *objects) indexObjects() {
 			ob.states[f.parent].hasChildren = true
 		}
 		if r, ok := ob.in.Prior[o.Address]; ok {
-			f.prior, f.intent = &r, r.PendingIntent
-			r.forgetIntent()
+			f.past = newPast(r)
 		}
 		ob.indexRefs(i)
 	}

@@ -102,3 +102,35 @@ func (r *Record) hasDrifted(field *resource.Field, have string, row resource.Row
 
 // ShownValue returns the value of a record under [ShownKey] for a value that the service showed.
 func ShownValue(canonical string) string { return "=" + resource.Digest(canonical) }
+
+// past holds what the state knows of an object.
+type past struct {
+	prior    *Record // without values that the intent may have changed; nil = there is none, or it is about another object
+	intent   *Intent // the open intent of an earlier run; nil = there is none
+	replaced bool    // the state has another object under this address
+}
+
+func newPast(r Record) past {
+	p := past{prior: &r, intent: r.PendingIntent}
+	r.forgetIntent()
+	return p
+}
+
+func (p *past) isKnown() bool { return p.prior != nil && p.prior.ID != "" }
+
+// forgetPrior drops the state's record, because it is about another object.
+func (p *past) forgetPrior() { *p = past{replaced: true} }
+
+// forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
+func (p *past) forgetGone() {
+	intent := p.intent
+	if p.forgetPrior(); intent.creates() {
+		p.intent = intent
+	}
+}
+
+// wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
+func (p *past) wasAnnounced() bool { return p.intent.creates() }
+
+// isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
+func (p *past) isInDoubt() bool { return p.intent != nil }

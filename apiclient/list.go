@@ -311,8 +311,9 @@ func (ls *listing) shrink(e *Error) bool {
 // pageSize returns the best size of a page, or less if the service is known to refuse or delay that size for the operation, or for all
 // lists with the parameter.
 func (le *learned) pageSize(best int, operationOrParam any) int {
-	if bound, ok := le.page.Load(operationOrParam); ok {
-		return min(best, bound.(int)) //nolint:forcetypeassert // only boundPageSize stores values
+	bound, _ := le.page.Load(operationOrParam)
+	if rows, known := bound.(int); known {
+		return min(best, rows)
 	}
 	return best
 }

@@ -17,9 +17,6 @@ import (
 
 // The answer to a batch contains only IDs. The list of API v1 shows the values of the rows, including texts.
 
-// newestFirst returns the query for the newest objects first.
-func newestFirst() url.Values { return url.Values{"order_by": {"-created_at"}} }
-
 // writtenRows holds the rows of one kind and parent that the batches of a run wrote.
 type writtenRows struct {
 	ids, fields map[string]bool
@@ -31,14 +28,8 @@ type confirmation struct {
 	*write
 
 	run    map[resource.Address]string // IDs of the objects that the run wrote
-	rows   map[listKey]*writtenRows
+	rows   map[listOf]*writtenRows
 	resent map[fieldOf]planner.StepID // the later step that sent a field of the same object again
-}
-
-// listKey identifies a list by kind and parent.
-type listKey struct {
-	kind   *resource.Kind
-	parent *resource.Object
 }
 
 // Confirm reads the objects that the run's batches wrote. It completes their outcomes in the result and
@@ -46,7 +37,7 @@ type listKey struct {
 // request that sent it. The next plan sees objects that could not be read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
 	w := &confirmation{
-		write: &write{Service: s}, run: map[resource.Address]string{}, rows: map[listKey]*writtenRows{}, resent: map[fieldOf]planner.StepID{},
+		write: &write{Service: s}, run: map[resource.Address]string{}, rows: map[listOf]*writtenRows{}, resent: map[fieldOf]planner.StepID{},
 	}
 	w.ids = func(a resource.Address) (string, bool) {
 		id := cmp.Or(w.run[a], s.plan.Known[a].ID)
@@ -85,7 +76,7 @@ func (cf *confirmation) recordStep(res *executor.StepResult) {
 	if !cf.isUnseen(res.Step) {
 		return
 	}
-	at := listKey{res.Step.Kind, res.Step.Object.Parent}
+	at := listOf{res.Step.Kind, res.Step.Object.Parent}
 	g := cf.rows[at]
 	if g == nil {
 		g = &writtenRows{ids: map[string]bool{}, fields: map[string]bool{"id": true, "sequence_id": true, "updated_at": true}}

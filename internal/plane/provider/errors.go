@@ -35,15 +35,6 @@ type unknownOutcome struct{ error }
 
 func (u unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, u.error} }
 
-// abortOnStop adds [executor.ErrAbortRun] to the error of a refused credential.
-func abortOnStop(err error) error {
-	var e *apiclient.Error
-	if errors.As(err, &e) && e.Credential() {
-		return fmt.Errorf("%w: %w", executor.ErrAbortRun, err)
-	}
-	return err
-}
-
 // isNotFound reports whether the service says that an object does not exist. The error of an unsupported route does not count.
 func isNotFound(err error) bool {
 	return errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)

@@ -248,7 +248,11 @@ func (w *write) lookupFailed(u *lostCreate, err error) error {
 	if err == nil {
 		return u.reason()
 	}
-	return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
+	err = fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, err)
+	if e != nil && e.Credential() {
+		err = fmt.Errorf("%w: %w", executor.ErrAbortRun, err)
+	}
+	return unknownOutcome{err}
 }
 
 // adoptOwn adopts an object that a create of planform made.

@@ -185,7 +185,8 @@ func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (foun
 	}
 	found = make([][]resource.Row, len(rows))
 	latest, ordered := "", true // created_at of the last row
-	for page, err := range w.client.Pages(ctx, apiclient.Request{Operation: list, Params: rows[0].params, Query: newestFirst()}) {
+	req := apiclient.Request{Operation: list, Params: rows[0].params, Query: url.Values{"order_by": {"-created_at"}}}
+	for page, err := range w.client.Pages(ctx, req) {
 		if err != nil {
 			return nil, err
 		}

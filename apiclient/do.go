@@ -71,7 +71,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
-	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview ||
+	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview || op.Verb == resource.ListLite ||
 		op.Verb == resource.ListMembers && m.ResultKey == "" {
 		return c.List(ctx, req)
 	}

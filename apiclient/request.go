@@ -90,7 +90,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle, again: req.Again}
 	if slices.Contains([]resource.Verb{
-		resource.List, resource.ListArchived, resource.ListMembers, resource.ListOverview,
+		resource.List, resource.ListArchived, resource.ListMembers, resource.ListOverview, resource.ListLite,
 		resource.AddMembers,
 	}, op.Verb) {
 		call.limit = maxMany

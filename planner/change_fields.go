@@ -304,7 +304,11 @@ func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *difference
 	for _, role := range slices.Sorted(maps.Keys(names)) {
 		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") +
 			" to its members"
-		if role != "" {
+		switch role {
+		case "":
+		case formerMember:
+			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": leave " + strings.Join(names[role], ", ") + " out"
+		default:
 			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
 				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 		}

@@ -24,6 +24,9 @@ func (mb *memberships) readMembers(s *memberSet) {
 		// new members without an attribute may depend on the one that they have outside the container, such as their role in the workspace
 		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
 	}
+	if _, shown := s.kind.Op(resource.ListLite, mb.in.API); shown && mb.in.API == resource.V1 {
+		mb.findFormer(s)
+	}
 	if a != nil && len(a.Values) > 0 && len(s.wanted) > 0 && s.object != noObject {
 		mb.findSelf(s)
 	}
@@ -90,6 +93,23 @@ func (mb *memberships) shownAttribute(s *memberSet, e *member) string {
 		return ""
 	}
 	return s.kind.Membership.Attribute.Shown(mb.rowOf(s, e))
+}
+
+// findFormer finds wanted members who have left the container or the workspace. The service does not take the former back, and drops both
+// from fields such as assignees.
+func (mb *memberships) findFormer(s *memberSet) {
+	op, _ := mb.objects.op(mb.objects.kind(s.kind.Membership.Member).kind, resource.ListLite)
+	for _, e := range s.wanted {
+		switch {
+		case s.hasList && s.list.has(e.id):
+			e.hasLeft = resource.HasLeft(s.list.rows[e.id][0])
+		case s.lacks(e):
+			read, _ := readOf(op, map[string]string{"workspace_slug": mb.in.Workspace})
+			e.hasLeft = slices.ContainsFunc(mb.service.askOptional(read).Rows, func(row resource.Row) bool {
+				return row.ID() == e.id && resource.HasLeft(row)
+			})
+		}
+	}
 }
 
 // newAttribute returns the attribute that a new member gets.

@@ -73,7 +73,7 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
 		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.memberships.takesBack),
-			m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
+			e.hasLeft, m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge, e.verdict.action == changeEdge && cause.exists():
 			joining = append(joining, e)
@@ -85,13 +85,16 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 		ms.addStep(AddMembers, s, joining).block(cause)
 	}
 	for _, e := range s.wanted {
-		if m.Attribute != nil && !cause.exists() && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
+		if m.Attribute != nil && !cause.exists() && !e.hasLeft && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
 			ms.changeAttribute(s, e)
 		}
 	}
 	for _, e := range excluded {
 		cause := ms.objects.leftToOwner(e.object)
-		if e.other != "" {
+		switch {
+		case e.hasLeft:
+			cause = refused(e.by.ref.Text + " has left it or the workspace: leave them out, or take them back in the web app")
+		case e.other != "":
 			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
 				diag.Plural(resource.MustLookup(m.Member).Noun()))
 		}
@@ -230,13 +233,13 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 	op, offered := ms.objects.op(s.kind, verb)
 	step := ms.addStep(Update, s, []*member{e})
 	step.Members.Items[0].Value, step.Members.Items[0].Before, step.Members.Items[0].Drift = e.attribute, have, false
-	if change.Possible = offered && (row == nil || shown != ""); change.Possible {
+	if change.Possible = offered && (row == nil || shown != "" && !s.kind.Membership.ShowsFixed(row)); change.Possible {
 		step.Operation = op
 		if own := s.kind.Membership.OwnID(row); own != "" {
 			step.Params = map[string]string{resource.MustLookup(s.kind.Membership.Member).Param: own}
 		}
 	} else {
-		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
+		step.block(notOffered(true, ms.in.API.Noun()+" does not let planform change the "+a.Name+" of members of "+
 			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
 	}
 	step.changes = []*Change{&change}

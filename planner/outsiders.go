@@ -22,6 +22,8 @@ type outsider struct {
 	role string // the role that is too low; "" = the person is no member
 }
 
+const formerMember = "former member" // in place of a role
+
 func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
 	ou := &outsiders{analysis: differ.analysis, differ: differ, memberships: memberships, byValue: map[*resource.Value][]outsider{}}
 	roles := map[scope]map[string]string{} // of the members of a container, by membership and container
@@ -44,7 +46,8 @@ func findOutsiders(differ *comparer, memberships *memberships) *outsiders {
 				continue
 			}
 			role, isIn := in[id]
-			if !isIn && ou.isOutsider(via, at.parent, id) || isIn && memberships.words.isLess(via.Membership, role, field.MemberRole) {
+			if !isIn && ou.isOutsider(via, at.parent, id) || role == formerMember ||
+				isIn && memberships.words.isLess(via.Membership, role, field.MemberRole) {
 				ou.byValue[n.value] = append(ou.byValue[n.value], outsider{r, role})
 			}
 		}
@@ -71,6 +74,8 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 	s, roles := ou.memberships.setOf(via, container), map[string]string{}
 	for _, e := range s.wanted {
 		switch isIn := s.isIn(e); {
+		case e.hasLeft:
+			roles[e.id] = formerMember
 		case isIn:
 			roles[e.id] = e.attribute
 		case !e.verdict.kept: // if kept, people removed the member, and the removal stays
@@ -100,7 +105,10 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 	prior, _ := s.recorded()
 	for id, rows := range list.rows {
 		role := roles[id]
-		if role == "" && a != nil { // if the service does not show a role: the one that planform set last
+		switch fixed := via.Membership.ShowsFixed(rows[0]); {
+		case resource.HasLeft(rows[0]):
+			role = formerMember
+		case fixed || role == "" && a != nil: // if the service does not show a role: the one that planform set last
 			role = cmp.Or(a.Shown(rows[0]), prior.Values[AttributeKey(a, id)])
 		}
 		roles[id] = role

@@ -197,6 +197,8 @@ func (fs *fakeService) answer(r planner.Read) planner.Answer {
 			}
 		}
 		return planner.Answer{Rows: []resource.Row{{"id": params[k.Param], "counts": counts}}}
+	case resource.ListLite:
+		return planner.Answer{Unsupported: true}
 	case resource.RemoveMembers:
 		return planner.Answer{Unsupported: fs.without["remove "+k.Name]}
 	case resource.ListMembers:

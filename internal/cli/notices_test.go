@@ -118,7 +118,7 @@ func (mm *mailRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, mm.instance)
 		return
 	}
-	if strings.HasSuffix(r.URL.Path, "/members-lite/") {
+	if strings.HasSuffix(r.URL.Path, "/members-lite/") && mm.lite != 0 {
 		mm.versions++
 		w.WriteHeader(mm.lite)
 		return

@@ -30,8 +30,8 @@ func countNotices(ctx context.Context, client *apiclient.Client, world *planner.
 func telling(ask func(resource.Verb) (*apiclient.Response, error)) notices.Telling {
 	answer, err := ask(resource.Version)
 	if err != nil {
-		_, err = ask(resource.ProbeLite)
-		if refused, ok := errors.AsType[*apiclient.Error](err); err == nil || ok && refused.Credential() {
+		_, err = ask(resource.ListLite)
+		if refused, ok := errors.AsType[*apiclient.Error](err); err == nil || ok && (refused.Credential() || refused.Permission()) {
 			return notices.TellsOfChanges
 		}
 		return notices.TellsNothing

@@ -66,6 +66,9 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		if err != nil {
 			return err
 		}
+		if err := rd.addRoles(ctx, requests, answers); err != nil {
+			return err
+		}
 		for i, request := range requests {
 			if request.Operation.Overview != nil {
 				rd.overviews[request] = answers[i]
@@ -115,6 +118,37 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 		})
 	}
 	return answers, group.Wait()
+}
+
+// addRoles adds the roles of members, and who left, to lists of members that do not show them, from the list that version 1.4 of the
+// community edition added.
+func (rd *Reader) addRoles(ctx context.Context, requests []planner.Read, answers []planner.Answer) error {
+	var reads []planner.Read
+	var rows []map[string]resource.Row // by ID of the member, for each read
+	for i, r := range requests {
+		kind := resource.MustLookup(r.Operation.Kind)
+		op, ok := kind.Op(resource.ListLite, resource.V1)
+		if !ok || r.Operation.Verb != resource.ListMembers || r.Operation.V2() || len(answers[i].Rows) == 0 ||
+			kind.Membership.Attribute.Shown(answers[i].Rows[0]) != "" {
+			continue
+		}
+		params, _ := r.Operation.Match(r.Path)
+		path, _ := op.Expand(params)
+		byID := map[string]resource.Row{}
+		for _, row := range answers[i].Rows {
+			byID[kind.Membership.MemberID(row)] = row
+		}
+		reads, rows = append(reads, planner.Read{Operation: op, Path: path, Optional: true}), append(rows, byID)
+	}
+	found, err := rd.ask(ctx, reads)
+	for i, a := range found {
+		for _, row := range a.Rows {
+			if member := rows[i][row.ID()]; member != nil {
+				maps.Copy(member, row)
+			}
+		}
+	}
+	return err
 }
 
 // selectList returns the answer for one operation from a response that contains the lists of several. counting adds the sizes of lists that

@@ -525,3 +525,78 @@ func TestARoleInAProjectOfAnotherOwnerIsNamedBesideAnAdditionThatIsNotPossible(t
 		t.Error(a.writes, refused, a.reasons())
 	}
 }
+
+// TestRolesAreComparedSinceVersion14 covers the community edition, which shows roles and does not let planform change them.
+func TestRolesAreComparedSinceVersion14(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: [me, {user: eve@example.com, role: `
+	for _, version := range sandbox.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community, Version: version})
+			s.apply(t, applying{manifest: with + `guest}]}]}`})
+			first := s.apply(t, applying{manifest: with + `guest}]}]}`})
+			for _, row := range s.Rows("project_member") {
+				if row["member"] == sandboxtest.UserEve {
+					s.otherUser(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+row["id"].(string)+"/", `{"role": 15}`) //nolint:forcetypeassert // it is a text
+				}
+			}
+			second := s.apply(t, applying{manifest: with + `guest}]}]}`})
+			if version == "1.3.1" {
+				if len(first.plan.NotCompared) != 1 || len(second.plan.NotCompared) != 1 || len(second.plan.Steps) > 0 {
+					t.Error(first.plan.NotCompared, second.plan.NotCompared)
+				}
+				return
+			}
+			if len(first.plan.NotCompared) > 0 || len(first.plan.Steps) > 0 {
+				t.Error(first.plan.NotCompared, first.reasons())
+			}
+			const why = "API v1 does not let planform change the role of members of a project; change it in the web app"
+			if reasons := second.reasons(); second.writes > 0 || len(second.plan.Drift) != 1 || reasons["project/web#members"] != why {
+				t.Error(second.writes, second.plan.Drift, reasons)
+			} else if c := second.plan.Drift[0].Change; *c.Before != "eve@example.com (member)" || *c.After != "eve@example.com (guest)" {
+				t.Errorf("%s -> %s", *c.Before, *c.After)
+			}
+			third := s.apply(t, applying{manifest: with + `member}]}]}`})
+			if len(third.plan.Steps) > 0 || len(third.plan.NotCompared) > 0 {
+				t.Error(third.reasons(), third.plan.NotCompared)
+			}
+		})
+	}
+}
+
+// TestFormerMembersAreNotAssigned covers people who left the project or the workspace, which the community edition shows since version 1.4.
+func TestFormerMembersAreNotAssigned(t *testing.T) {
+	t.Parallel()
+	const left = "eve@example.com has left it or the workspace: leave them out, or take them back in the web app"
+	item := func(project string) string {
+		return "the service accepts no former member of " + project + " as assignees: leave eve@example.com out"
+	}
+	t.Run("the project", func(t *testing.T) {
+		t.Parallel()
+		s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
+		s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, bob@example.com, {user: eve@example.com, role: member}]}]}`})
+		for _, row := range s.Rows("project_member") {
+			if row["member"] == sandboxtest.UserEve {
+				s.otherUser(t, http.MethodDelete, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+row["id"].(string)+"/", ``) //nolint:forcetypeassert // it is a text
+			}
+		}
+		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, bob@example.com, eve@example.com], work_items: [{key: a, name: A, assignees: [bob@example.com, eve@example.com]}]}]}`})
+		if r := a.reasons(); len(r) != 2 || r["project/web#members"] != left || r["work_item/web/a"] != item("project/web") || s.named("work_item", "A") != 1 {
+			t.Error(r)
+		}
+	})
+	t.Run("the workspace", func(t *testing.T) {
+		t.Parallel()
+		s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
+		s.replying = func(_ *http.Request, row map[string]any) {
+			if _, shown := row["is_active"]; shown && row["id"] == sandboxtest.UserEve {
+				row["is_active"] = false
+			}
+		}
+		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: new, identifier: NEW, name: New, members: [eve@example.com], work_items: [{key: a, name: A, assignees: [eve@example.com]}]}]}`})
+		if r := a.reasons(); len(r) != 2 || r["project/new#members"] != left || r["work_item/new/a"] != item("project/new") || s.named("work_item", "A") != 1 {
+			t.Error(r)
+		}
+	})
+}

@@ -18,7 +18,7 @@ func init() {
 			{Verb: Self, Path: "/api/v1/users/me/", Scope: "profile:read"},
 			{Verb: ProbeV2, Path: "/api/v2/users/me/", Scope: "read"},
 			{Verb: Version, Path: "/api/instances/", Public: true},
-			{Verb: ProbeLite, Path: workspace + "members-lite/", Public: true},
+			{Verb: ListLite, Path: workspace + "members-lite/", Scope: "workspaces.members:read"},
 			{Verb: DescribeV2, Path: "/api/v2/schema/", Scope: "read"},
 		},
 	})

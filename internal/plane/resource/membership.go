@@ -248,6 +248,16 @@ func (m *Membership) OwnID(row Row) string {
 	return row.ID()
 }
 
+// HasLeft reports whether a row shows a former member. The community edition still lists former members, and since version 1.4 it tells
+// which they are.
+func HasLeft(row Row) bool { return row["is_active"] == false }
+
+// ShowsFixed reports whether a row shows an attribute that cannot be changed, because the service does not show the ID of the membership.
+func (m *Membership) ShowsFixed(row Row) bool {
+	_, isLite := row["is_active"]
+	return isLite && m.OwnID(row) == ""
+}
+
 // memberIDIn returns the ID of the member in a row that is a membership, or "".
 func (m *Membership) memberIDIn(row Row) string {
 	for _, name := range []string{m.Member, m.Member + "_id"} {

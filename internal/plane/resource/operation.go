@@ -48,7 +48,7 @@ const (
 	ListNames // reads the names of custom fields in API v2
 	NewSecret // replaces the object's secret; the answer shows the new one, once
 	Version   // reads the version of the service
-	ProbeLite // answers other than 404 if the service has version 1.4 or newer
+	ListLite  // reads roles, and who left; the community edition has it since version 1.4
 )
 
 // Operation is a call that the service offers for a kind.

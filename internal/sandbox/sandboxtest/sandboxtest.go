@@ -21,6 +21,7 @@ type Options struct {
 	Workspace string
 	Answers   sandbox.Answers
 	Edition   sandbox.Edition
+	Version   string // of the community edition; "" = the newest
 	PerPage   int
 	Rate      int
 	Window    time.Duration
@@ -72,7 +73,7 @@ type Server struct {
 func Open(o Options) (*Server, error) {
 	s := &Server{options: o, closing: make(chan struct{})}
 	inner, err := sandbox.Open(sandbox.Options{
-		Path: o.Path, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, Rate: o.Rate, Empty: o.Empty, Governed: o.Governed,
+		Path: o.Path, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, Version: o.Version, Rate: o.Rate, Empty: o.Empty, Governed: o.Governed,
 		Quirks: sandbox.Quirks{
 			Prefix: o.Prefix, PerPage: o.PerPage, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Lag: o.Lag,
 			Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,

@@ -316,6 +316,10 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 			if m.On == m.Container && resource.MustLookup(m.Member).Governance.AtWorkspace && l.parent.find(resource.MustLookup(m.Member), id) == nil {
 				continue // the member belongs to the project itself
 			}
+			if resource.HasLeft(row) {
+				r.content.omitted.add(omission{what: "former member", why: "they have left"}, l.parent.label(), 1)
+				continue
+			}
 			if m.On == m.Container {
 				if m.Attribute != nil && slices.Contains(l.parent.members[field], id) {
 					r.content.omitted.add(omission{what: "second " + humanize(m.Path()), why: "a manifest gives one"}, l.parent.label(), 1)

@@ -33,8 +33,16 @@ func readCustomFields(refs *references) {
 		}
 		values := map[string]any{}
 		for k := range o.Values {
-			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(o, f, v.Field.Definition) {
-				refs.readCustomField(i, v.Field.Definition, values)
+			v := &o.Values[k]
+			definition := v.Field.Definition
+			if !resource.IsCustom(v) || o.Ignores(v.Field) || !refs.isOfItsType(o, f, definition) {
+				continue
+			}
+			id, params := refs.objects.states[refs.objects.index[definition]].id, refs.objects.params(i)
+			params[definition.Kind.Param] = id
+			op := cmp.Or(resource.ValueOp(definition, resource.GetFields, refs.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
+			if a := refs.service.askAt(op, params); !a.Unsupported {
+				values[definition.Key] = resource.CustomValue(id, a.Rows)
 			}
 		}
 		if len(values) > 0 {
@@ -66,17 +74,6 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 	at := re.objects.index[in]
 	is, known := field.ObservedIn(f.row)
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
-}
-
-// readCustomField reads the value of one custom field into values.
-func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
-	id := re.objects.states[re.objects.index[definition]].id
-	params := re.objects.params(i)
-	params[definition.Kind.Param] = id
-	op := cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
-	if a := re.service.askAt(op, params); !a.Unsupported {
-		values[definition.Key] = resource.CustomValue(id, a.Rows)
-	}
 }
 
 // losesField reports whether an object has another type than the one that defines a custom field, now or after the run. Then the service hides

@@ -117,6 +117,7 @@ type listing struct {
 	sizes     []int  // page sizes to try, the best one first; 0 = without the parameter
 	size      int    // of the next page; 0 = the service's default
 	byOffset  bool   // the operation takes an offset
+	guessed   bool   // byOffset is a guess
 	cursor    string // of the next page
 
 	pages, rows, offset, emptyPages int
@@ -362,13 +363,20 @@ func (ls *listing) nextPage(p *page, same bool) (more bool, err error) {
 		return ls.nextPageByCursor(p, same)
 	}
 	n := len(p.rows)
+	announced := max(p.total, p.count)
 	if n == 0 {
 		return false, nil
 	}
 	if !ls.byOffset {
-		if announced := max(p.total, p.count); announced > ls.rows {
-			return false, fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", announced, ls.rows)
-		}
+		// If the total shows a longer list, the service may accept an undocumented offset.
+		ls.byOffset = announced > ls.offset
+		ls.guessed = ls.byOffset
+		return ls.guessed, nil
+	}
+	if same && ls.guessed && announced > ls.rows {
+		return false, fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", announced, ls.rows)
+	}
+	if same && ls.guessed {
 		return false, nil
 	}
 	if same {

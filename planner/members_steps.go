@@ -120,14 +120,26 @@ func (ms *memberSteps) addBatches(s *memberSet, joining []*member) {
 
 // addStep adds a step for wanted edges.
 func (ms *memberSteps) addStep(a Action, s *memberSet, edges []*member) *Step {
-	to := &Members{Container: s.container}
+	m, to := s.kind.Membership, &Members{Container: s.container}
 	if a == AddMembers {
 		to.Sources = ms.memberships.sourcesOf(s)
 	}
 	for _, e := range edges {
-		item := ms.member(s, e)
+		item := Member{ID: e.id, Text: e.by.ref.Text, Position: e.by.ref.Position, Drift: e.verdict.drift}
 		if a == AddMembers {
 			item.Value = ms.memberships.newAttribute(s, e)
+		}
+		if m.Exclusive && e.verdict.action == addEdge {
+			var leaves []string
+			for _, c := range ms.memberships.where[edge{kind: s.kind.Name, member: e.id}] {
+				leaves = append(leaves, string(c.Address))
+			}
+			item.Leaves = strings.Join(leaves, ", ")
+		}
+		if e.object != noObject {
+			if item.Address = ms.in.Desired[e.object].Address; m.On != m.Container {
+				item.Text = ms.in.Desired[e.object].Key
+			}
 		}
 		to.Items = append(to.Items, item)
 	}
@@ -185,27 +197,6 @@ func (ms *memberSteps) lastDayOf(s *memberSet) string {
 		}
 	}
 	return ""
-}
-
-// member returns the Member of a step for a wanted edge.
-func (ms *memberSteps) member(s *memberSet, e *member) Member {
-	m := s.kind.Membership
-	item := Member{ID: e.id, Text: e.by.ref.Text, Position: e.by.ref.Position, Drift: e.verdict.drift}
-	if m.Exclusive && e.verdict.action == addEdge {
-		var leaves []string
-		for _, c := range ms.memberships.where[edge{kind: s.kind.Name, member: e.id}] {
-			leaves = append(leaves, string(c.Address))
-		}
-		item.Leaves = strings.Join(leaves, ", ")
-	}
-	if e.object != noObject {
-		o := ms.in.Desired[e.object]
-		item.Address = o.Address
-		if m.On != m.Container {
-			item.Text = o.Key
-		}
-	}
-	return item
 }
 
 // changeAttribute plans the change of a member's attribute, such as the role, or records a change by people that is kept.

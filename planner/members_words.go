@@ -133,7 +133,7 @@ func (vo *vocabulary) value(n reference, ref *resource.Reference) string {
 	case presence != exists || vo.objects.kinds[n.field.membership].api != resource.V2:
 		summary = "the " + quoted + " of " + ref.Text + " is not predefined, and only API v2 reads those that a workspace defines"
 		if hint = diag.DidYouMean(text, a.Values); hint == "" {
-			hint = "choose one of " + strings.Join(a.Values, ", ") + "; others need --api v2, and a service that shows members by it"
+			hint = "choose one of " + strings.Join(a.Values, ", ") + "; for others, use --api v2 if the service shows members by it"
 		}
 	case len(hits) == 1:
 		vo.slugs[text] = hits[0]

@@ -182,9 +182,9 @@ func TestARoleThatDoesNotExistIsAnError(t *testing.T) {
 		"a role that does not exist is an error with API v2":                   {resource.V2, sandboxtest.Options{}, "editor", `the workspace has no role "editor" for projects`, "there are guest, member, admin, commenter, reviewer, release-manager; an admin defines roles in Plane"},
 		"a role of the workspace is an error in a project":                     {resource.V2, sandboxtest.Options{}, "owner", `the workspace has no role "owner" for projects`, "there are guest"},
 		"a misspelt role is an error with a suggestion with API v2":            {resource.V2, sandboxtest.Options{}, "gest", `the workspace has no role "gest" for projects`, `did you mean "guest"?`},
-		"a role that a workspace defines is an error with API v1":              {resource.V1, sandboxtest.Options{}, "reviewer", `the role "reviewer" of eve@example.com is not predefined, and only API v2 reads those that a workspace defines`, "choose one of guest, member, admin; others need --api v2"},
+		"a role that a workspace defines is an error with API v1":              {resource.V1, sandboxtest.Options{}, "reviewer", `the role "reviewer" of eve@example.com is not predefined, and only API v2 reads those that a workspace defines`, "choose one of guest, member, admin; for others, use --api v2"},
 		"a misspelt role is an error with a suggestion with API v1":            {resource.V1, sandboxtest.Options{}, "gest", `the role "gest" of eve@example.com is not predefined`, `did you mean "guest"?`},
-		"a role that a workspace defines is an error if API v2 lists no roles": {resource.V2, sandboxtest.Options{HasOperation: without}, "reviewer", `the role "reviewer" of eve@example.com is not predefined`, "others need --api v2, and a service that shows members by it"},
+		"a role that a workspace defines is an error if API v2 lists no roles": {resource.V2, sandboxtest.Options{HasOperation: without}, "reviewer", `the role "reviewer" of eve@example.com is not predefined`, "for others, use --api v2 if the service shows members by it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +253,7 @@ func TestAPIV1WritesMembersIfAPIV2OnlyReadsThem(t *testing.T) {
 			if name != "API v2 only reads members" {
 				found := s.findings(t, members("{user: eve@example.com, role: reviewer}"))
 				if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
-					return d.Severity == diag.Error && strings.HasPrefix(d.Summary, `the role "reviewer" of eve@example.com is not predefined`) && strings.HasSuffix(d.Hint, "others need --api v2, and a service that shows members by it")
+					return d.Severity == diag.Error && strings.HasPrefix(d.Summary, `the role "reviewer" of eve@example.com is not predefined`) && strings.HasSuffix(d.Hint, "for others, use --api v2 if the service shows members by it")
 				}) {
 					t.Error(found)
 				}

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -20,18 +19,17 @@ import (
 // archive adds the files in a zip archive to the inputs. It returns false if the file is a zip archive with another meaning, such as a
 // spreadsheet.
 func (in *inputs) archive(f File, size int64) (bool, error) {
-	packed, p := &packedFile{open: f.open}, &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
-	close, err := packed.use()
+	p := &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
+	packed, err := f.open()                                              // it stays open as long as its files may be read
 	if err != nil {
 		return true, err
 	}
-	defer close() //nolint:errcheck // it was only read
-	z, err := zip.NewReader(packed, size)
+	z, err := zip.NewReader(packed.(io.ReaderAt), size) //nolint:forcetypeassert // it is a file, or memory
 	if err != nil {
 		return true, p.bad("download or copy it again", "the archive is damaged or cut off (%s)", diag.PlainText(err))
 	}
 	if slices.ContainsFunc(z.File, func(e *zip.File) bool { return e.Name == "[Content_Types].xml" }) {
-		return false, nil
+		return false, packed.Close()
 	}
 	for _, e := range z.File {
 		const encrypted = 1
@@ -48,7 +46,14 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 			return true, p.bad("unpack it, and name the folder", "%s is packed in a way that is not known here", e.Name)
 		}
 		name := f.Name + "/" + path
-		entry := File{Name: name, found: true, encoding: in.encoding, open: packed.entry(e, name)}
+		open := func() (io.ReadCloser, error) {
+			content, err := e.Open()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			return unpacked{content, name}, nil
+		}
+		entry := File{Name: name, found: true, encoding: in.encoding, open: open}
 		if err := in.add(entry, e.UncompressedSize64); err != nil {
 			return true, err
 		}
@@ -169,69 +174,19 @@ func (in *inputs) tarball(f File, size int64) (bool, error) {
 	}
 }
 
-// packedFile is an archive that is open only while one of its files is read.
-type packedFile struct {
-	open  func() (io.ReadCloser, error)
-	at    io.ReaderAt
-	close func() error
-	users int
-}
-
-// use opens the archive if it is closed, and returns the function that ends this use.
-func (p *packedFile) use() (done func() error, err error) {
-	if p.users == 0 {
-		in, err := p.open()
-		if err != nil {
-			return nil, err
-		}
-		p.at, p.close = in.(io.ReaderAt), in.Close //nolint:forcetypeassert // it is a file, or memory
-	}
-	p.users++
-	return func() error {
-		if p.users--; p.users == 0 {
-			return p.close()
-		}
-		return nil
-	}, nil
-}
-
-// ReadAt reads from the archive, which must be in use.
-func (p *packedFile) ReadAt(b []byte, at int64) (int, error) { return p.at.ReadAt(b, at) }
-
-// entry returns a function that opens a file of the archive.
-func (p *packedFile) entry(e *zip.File, name string) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) {
-		done, err := p.use()
-		if err != nil {
-			return nil, err
-		}
-		in, err := e.Open()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return &unpacked{in, name, done}, nil
-	}
-}
-
 // unpacked is an open file of an archive.
 type unpacked struct {
 	io.ReadCloser
 
 	name string
-	done func() error
 }
 
 // Read adds the file's name and a hint to an error of decompression.
-func (u *unpacked) Read(p []byte) (int, error) {
+func (u unpacked) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF { //nolint:errorlint // as the package says
 		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, diag.PlainText(err)),
 			"download or copy the archive again")
 	}
 	return n, err
-}
-
-// Close closes the file, and the archive if no other file of it is open.
-func (u *unpacked) Close() error {
-	return cmp.Or(u.ReadCloser.Close(), u.done())
 }

@@ -130,7 +130,7 @@ func commentedExamples(names []string) (string, error) {
 // exampleDocument returns the example of a kind in the lists that hold it. These lists belong to the starting manifest's project, or to
 // objects with their required fields. An example of a file names the manifest, because the file must exist.
 func exampleDocument(k *resource.Kind) string {
-	text := k.Example
+	text, of := k.Example, k.Name
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Type == resource.Upload {
 			text = strings.ReplaceAll(text, f.Example, defaultManifest)
@@ -145,6 +145,9 @@ func exampleDocument(k *resource.Kind) string {
 		if k, _ = resource.Lookup(k.Parent); k != nil && k.Name == "project" {
 			text = "key: demo\n" + text
 			continue
+		}
+		if k != nil && schema.Creatable(k) { // two entries with its key would be two objects
+			text = schema.Key + ": with-" + of + "\n" + text
 		}
 		for i := 0; k != nil && i < len(k.Fields); i++ {
 			if f := &k.Fields[i]; f.Required {

@@ -49,3 +49,34 @@ func TestEveryExampleOfInitIsValidWithoutItsCommentSigns(t *testing.T) {
 		}
 	}
 }
+
+// TestTheExamplesOfEachPairOfKindsAreValidTogether takes away the comment signs of two examples in one file.
+func TestTheExamplesOfEachPairOfKindsAreValidTogether(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("more than a thousand pairs")
+	}
+	kinds, dir := resource.Listed(), t.TempDir()
+	name := filepath.Join(dir, "workspace.yaml")
+	for i, first := range kinds {
+		for _, second := range kinds[i+1:] {
+			if r := runIn(nil, "init", "--workspace", "acme", "--to", dir, "--with", first+","+second); r.code != 0 {
+				t.Fatalf("%s,%s: %s", first, second, r.err)
+			}
+			written, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, examples, _ := strings.Cut(string(written), "\n---")
+			if err := os.WriteFile(name, []byte(text+"\n---"+strings.ReplaceAll(examples, "\n# ", "\n")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, findings := manifest.Load(t.Context(), []string{name}, manifest.Options{}); findings.HasErrors() {
+				t.Errorf("%s,%s: %v\n%s", first, second, findings, examples)
+			}
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -8,7 +8,7 @@ func init() {
 		Name: "customer_property", Section: "customer_properties", Param: "property_id", HasExternalID: true, UniqueExternalID: true,
 		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:       "A property of customers. Customers give its value in `properties`.",
-		Example:   `{name: Tier, type: text, description: What they pay for}`,
+		Example:   `{name: Region, type: text, description: Where they are}`,
 		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{

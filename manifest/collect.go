@@ -204,7 +204,7 @@ func (c *collector) setSource(document int, origin map[string]any) {
 	c.all.origins[document] = s
 }
 
-const otherFileHint = "a manifest begins with version: 1; planform convert reads exports of trackers, --var-file values of variables"
+const otherFileHint = "a manifest begins with version: 1 and workspace: SLUG; values of variables are for --var-file, exports for planform convert"
 
 // maxOtherKeys limits the keys and values of a file of another kind. The limit bounds the cost of the look at the keys.
 const maxOtherKeys = 200

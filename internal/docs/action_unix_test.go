@@ -41,11 +41,72 @@ case $* in
 esac
 `
 
-// action is a repository with the script that action.yml runs, and what it is run with.
+// action is a repository in which the steps of action.yml run.
 type action struct {
 	*service
-	origin, repo, temp, github, script string
-	env                                []string
+	origin, repo, temp, github string
+	env                        []string
+}
+
+// steps runs the steps of action.yml as a runner does, with inputs by their names, and returns what they print. It skips steps that use
+// another action.
+func (a *action) steps(t *testing.T, inputs map[string]string) (told string, code int) {
+	t.Helper()
+	var file struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct {
+			Steps []struct {
+				If, Shell, Run, Uses string
+				Env                  map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(inRepository(t, "action.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{"github.token": "t0ken", "github.event.pull_request.number": "5"}
+	for name := range inputs {
+		if _, declared := file.Inputs[name]; !declared && values[name] == "" {
+			t.Fatalf("action.yml has no input %s", name)
+		}
+	}
+	for name, input := range file.Inputs {
+		values["inputs."+name] = input.Default
+	}
+	for name, value := range inputs {
+		values[cmp.Or(map[bool]string{true: name}[values[name] != ""], "inputs."+name)] = value
+	}
+	expand := func(text string) string {
+		return regexp.MustCompile(`\$\{\{ (\S+) \}\}`).ReplaceAllStringFunc(text, func(expression string) string {
+			value, known := values[strings.Trim(expression, "${} ")]
+			if !known {
+				t.Fatalf("action.yml refers to %s, which a runner does not know", expression)
+			}
+			return value
+		})
+	}
+	for _, step := range file.Runs.Steps {
+		name, other, compares := strings.Cut(step.If, " != ")
+		if step.Uses != "" || compares && values[name] == strings.Trim(other, "'") {
+			continue
+		}
+		if step.Shell != "bash" || step.If != "" && !compares {
+			t.Fatalf("action.yml has a step that this test cannot run: %+v", step)
+		}
+		env := []string{"GITHUB_ACTION_PATH=" + root}
+		for name, value := range step.Env {
+			env = append(env, name+"="+expand(expand(value))) // the default of an input may be an expression
+		}
+		told, code = a.run(t, "env", append(env, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)...)
+		if code != 0 {
+			break
+		}
+	}
+	return told, code
 }
 
 func newAction(t *testing.T, manifests map[string]string) *action {
@@ -55,15 +116,10 @@ func newAction(t *testing.T, manifests map[string]string) *action {
 			t.Skip(err)
 		}
 	}
-	script, err := filepath.Abs("../../.github/action/run.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &action{newService(t), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), script, nil}
+	a := &action{newService(t), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), nil}
 	a.env = append(os.Environ(), "PLANE_BASE_URL="+a.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+a.github+":"+os.Getenv("PATH"),
 		"GITHUB="+a.github, "RUNNER_TEMP="+a.temp, "GITHUB_OUTPUT="+filepath.Join(a.github, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(a.github, "summary"),
 		"GITHUB_SERVER_URL=https://github.com", "GITHUB_REPOSITORY=acme/config", "GITHUB_SHA=abc", "GITHUB_REF_NAME=main", "GITHUB_RUN_ID=77",
-		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "COMMENT_EMPTY=true", "LABEL=true", "PLAN_WORKFLOW=plan.yml", "PULL_REQUEST=5",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
 	for name, text := range map[string]string{
 		"gh": gh, "issues": issues(), "labels": "[]", "comments": comments(),
@@ -139,11 +195,20 @@ func (a *action) must(t *testing.T, name string, args ...string) string {
 	return out
 }
 
-// act runs the action with a command and settings such as ARGS=--prune, and returns what GitHub was asked and what was told.
+// act runs the action with a command and inputs such as ARGS=--prune, and returns what GitHub was asked and what was told.
 func (a *action) act(t *testing.T, command string, settings ...string) (asked, told string, code int) {
 	t.Helper()
 	_ = os.Remove(filepath.Join(a.github, "notes"))
-	told, code = a.run(t, "env", append(settings, "COMMAND="+command, "bash", a.script)...)
+	inputs := map[string]string{"command": command, "files": "web.yaml", "name": "acme"}
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		if strings.HasPrefix(name, "PLANE_") { // a variable of the workflow
+			a.env = append(a.env, setting)
+			continue
+		}
+		inputs[cmp.Or(map[string]string{"PULL_REQUEST": "github.event.pull_request.number"}[name], strings.ReplaceAll(strings.ToLower(name), "_", "-"))] = value
+	}
+	told, code = a.steps(t, inputs)
 	text, _ := os.ReadFile(filepath.Join(a.github, "notes"))
 	return string(text), told, code
 }
@@ -180,7 +245,7 @@ const seeded = `{version: 1, workspace: acme, vars: {title: A}, projects: [{iden
 
 func withPriority(priority string) string { return strings.ReplaceAll(seeded, "PRIORITY", priority) }
 
-// TestTheActionPlansAppliesAndReportsDrift leads a change from the pull request to the workspace, with the script that action.yml runs.
+// TestTheActionPlansAppliesAndReportsDrift leads a change from the pull request to the workspace, with the steps of action.yml.
 func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 	t.Parallel()
 	a := newAction(t, map[string]string{"web.yaml": withPriority("high")})

@@ -1,4 +1,4 @@
-// Takes the pictures of the sandbox, of a plan as a page and of a plan as a comment for docs/, and checks each page with axe. The exit
+// Takes the pictures of the sandbox, and of a plan in a terminal, as a page and as a comment for docs/, and checks each page with axe. The exit
 // status is 1 if axe finds a violation.
 //
 //   npm install --prefix /tmp/pictures puppeteer-core axe-core marked github-markdown-css
@@ -22,6 +22,8 @@ const pages = [
   { file: 'plan.html', width: 375 },
   { file: 'plan.html', width: 375, dark: true, open: true },
   { file: 'comment.html', name: 'comment', width: 860, unchecked: true }, // GitHub's own look
+  { file: 'plan-80.html', name: 'plan-80', width: 700, unchecked: true }, // terminals
+  { file: 'plan-200.html', name: 'plan-200', width: 1700, unchecked: true },
   { link: 'Website', name: 'sandbox', width: 1100 },
   { path: '/acme/browse/WEB-2', name: 'sandbox-dark', width: 1100, dark: true },
   { path: '/acme/browse/WEB-1', name: 'sandbox-narrow', width: 375 },
@@ -62,11 +64,23 @@ function review(dir) {
     </style><div class="comment"><p><b>github-actions</b> commented 2 minutes ago</p><div class="markdown-body">${marked.parse(plan('markdown').replaceAll('<details>', '<details open>'))}</div></div>`);
 }
 
+// terminal makes a page of the plan as a terminal of this width shows it.
+function terminal(dir, columns) {
+  const command = `stty cols ${columns} rows 999; ${planform} plan examples/workspace.yaml --sandbox --prune --color always`;
+  const text = execFileSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd: dir }).toString();
+  const shown = text.split('\n').map((line) => line.replace(/\r$/, '').split('\r').pop().replace(/\x1b\[K/g, '')).join('\n').trim();
+  const styles = { 1: 'font-weight: bold', 2: 'opacity: .65', 31: 'color: #ff7b72', 32: 'color: #7ee787', 33: 'color: #e3b341', 34: 'color: #79c0ff', 35: 'color: #d2a8ff', 36: 'color: #76e3ea' };
+  const html = shown.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/\x1b\[(\d*)m/g, (_, code) => (styles[code] ? `<span style="${styles[code]}">` : '</span>'));
+  writeFileSync(join(dir, `plan-${columns}.html`), `<!DOCTYPE html><meta charset="utf-8"><body style="margin: 0; background: #0d1117">
+    <pre style="margin: 0; padding: 16px; color: #e6edf3; font: 14px/20px monospace">${html}</pre>`);
+}
+
 async function main() {
   const dir = mkdtempSync(join(tmpdir(), 'planform-pictures-'));
   cpSync(resolve(__dirname, '..', 'examples'), join(dir, 'examples'), { recursive: true });
   execFileSync(planform, ['apply', '-f', 'examples/workspace.yaml', '--sandbox', '--yes'], { cwd: dir, stdio: 'inherit' });
   review(dir);
+  [80, 200].forEach((columns) => terminal(dir, columns));
   const sandbox = spawn(planform, ['sandbox'], { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] });
   const address = (await once(sandbox.stdout, 'data')).toString().trim();
   const browser = await puppeteer.launch({ executablePath: process.env.CHROME || 'chromium', headless: 'shell', args: ['--no-sandbox'] });

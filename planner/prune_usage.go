@@ -163,7 +163,8 @@ func (rp *orphans) siblingLists(l *orphan, k *kindInfo) (lists []siblingList) {
 	return lists
 }
 
-// keepsUsing reports whether an object will still refer to an orphan after this run, and planform did not set the reference.
+// keepsUsing reports whether an object will still refer to an orphan after this run, and planform did not set the reference. An undo also keeps
+// what planform set, because a run that is not undone set it.
 func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
 	if rp.isDeleted(key) {
@@ -172,7 +173,7 @@ func (rp *orphans) keepsUsing(u referrer, id, target string) bool {
 	if rp.replaces(key, u.field) {
 		return false
 	}
-	return u.field.NeverEmpty() || rp.belongsToOther(rp.objects.addressOf(key)) ||
+	return u.field.NeverEmpty() || rp.in.Deletes != nil || rp.belongsToOther(rp.objects.addressOf(key)) ||
 		!slices.ContainsFunc(rp.objects.addressesOf(key), func(a resource.Address) bool {
 			applied, ok := rp.in.Prior[a].Values[u.field.Name]
 			return ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target))

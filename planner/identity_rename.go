@@ -112,10 +112,9 @@ func applyRenames(in *Input) relocation {
 	if len(byKind) == 0 || len(in.Prior) == 0 {
 		return r
 	}
-	addresses := slices.Sorted(maps.Keys(in.Prior))
 	for _, k := range byRank() { // parents first
 		if len(byKind[k]) > 0 {
-			r.find(k, byKind[k], addresses, wanted)
+			r.find(k, byKind[k], wanted)
 		}
 	}
 	if len(r.to) == 0 {
@@ -133,18 +132,18 @@ func applyRenames(in *Input) relocation {
 }
 
 // find finds the objects of one kind that have another address than their record.
-func (rl *relocation) find(k *resource.Kind, objects []*resource.Object, addresses []resource.Address, wanted map[resource.Address]bool) {
+func (rl *relocation) find(k *resource.Kind, objects []*resource.Object, wanted map[resource.Address]bool) {
 	known := map[resource.Address]resource.Address{} // addresses of objects with a record, or with records below them: the address in the state
 	byID, byOrigin := map[string][]resource.Address{}, map[resource.Origin]resource.Address{}
-	for _, a := range addresses {
-		was := ancestorOfKind(a, k)
-		if was == "" {
-			continue
+	for a := range rl.prior {
+		if was := ancestorOfKind(a, k); was != "" {
+			known[moved(was, rl.to)] = was
 		}
-		now := moved(was, rl.to)
-		if known[now] = was; a == was {
-			byID[rl.prior[a].ID] = append(byID[rl.prior[a].ID], now)
-			for _, key := range originKeys(rl.prior[a].Origin) {
+	}
+	for _, now := range slices.Sorted(maps.Keys(known)) {
+		if record, ok := rl.prior[known[now]]; ok {
+			byID[record.ID] = append(byID[record.ID], now)
+			for _, key := range originKeys(record.Origin) {
 				byOrigin[key] = now
 			}
 		}

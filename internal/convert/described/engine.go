@@ -209,14 +209,6 @@ func (x *reader) called(name string) string {
 	return x.hooks.title(name)
 }
 
-// apartFrom returns a name for the values of a comment that a hook keeps, or "" if the comment belongs to its issue.
-func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) string {
-	if x.hooks.comment == nil {
-		return ""
-	}
-	return x.hooks.comment(x, key, c, v)
-}
-
 // issue makes an issue from a record.
 func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
@@ -308,7 +300,10 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		if gone := x.yes(v, s.paths("deleted")); gone || strings.TrimSpace(c.Text.Body) == "" {
 			return nil, s.word("else"), ""
 		}
-		if apart := x.apartFrom(x.key(i), &c, v); apart != "" {
+		if x.hooks.comment != nil {
+			apart = x.hooks.comment(x, x.key(i), &c, v)
+		}
+		if apart != "" {
 			return nil, "", apart
 		}
 		x.comment(x.key(i), c)

@@ -28,7 +28,8 @@ var githubText string
 func github() *api {
 	a := described(githubText, githubHooks)
 	a.signs = func(head []byte) (string, bool) {
-		return "the items of a board", records.Name(head, "content") && bytes.Contains(head, []byte(`"PVTI_`)) && !records.Name(head, "iid") && !records.Name(head, "idBoard")
+		ofOthers := records.Name(head, "iid") || records.Name(head, "idBoard")
+		return "the items of a board", !ofOthers && records.Name(head, "content") && bytes.Contains(head, []byte(`"PVTI_`))
 	}
 	return a
 }

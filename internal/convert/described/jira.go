@@ -50,7 +50,10 @@ type customValue struct {
 
 // jiraHooks returns the hooks for Jira.
 func jiraHooks() hooks {
-	s := &site{names: map[string]string{}, kinds: map[string]string{}, custom: map[*convert.Issue][]customValue{}, totals: map[int]bool{}, parents: map[*convert.Issue]string{}}
+	s := &site{
+		names: map[string]string{}, kinds: map[string]string{}, custom: map[*convert.Issue][]customValue{}, totals: map[int]bool{},
+		parents: map[*convert.Issue]string{},
+	}
 	return hooks{record: s.record, place: s.place, finish: s.finish}
 }
 
@@ -71,7 +74,8 @@ func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, 
 	}
 	switch {
 	case v.Has("errorMessages"):
-		return true, diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of Jira: %s", r.Position, diag.Truncate(strings.Join(x.texts(v.At("errorMessages")), " "), 200)),
+		text := diag.Truncate(strings.Join(x.texts(v.At("errorMessages")), " "), 200)
+		return true, diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of Jira: %s", r.Position, text),
 			"export again, with the request /rest/api/3/search/jql (Cloud) or /rest/api/2/search (Server)")
 	case v.Has("body"):
 		m := commentAddress.FindStringSubmatch(at("self"))
@@ -94,7 +98,7 @@ func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, 
 	case at("id") != "" && at("name") != "":
 		s.names[at("id")], s.kinds[at("id")] = at("name"), cmp.Or(at("schema.custom"), s.kinds[at("id")])
 		x.bookAll(nil, v, "names")
-	case s.listed != r.Position.File && !slices.ContainsFunc([]string{"total", "startAt", "isLast", "maxResults", "nextPageToken", "expand", "names", "schema", "warningMessages"}, v.Has):
+	case s.listed != r.Position.File && !slices.ContainsFunc(ofPages(), v.Has):
 		return true, diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position),
 			"name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
 	default:
@@ -108,6 +112,11 @@ func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, 
 		}
 	}
 	return true, nil
+}
+
+// ofPages returns the names of what pages have beside their lists.
+func ofPages() []string {
+	return []string{"total", "startAt", "isLast", "maxResults", "nextPageToken", "expand", "names", "schema", "warningMessages"}
 }
 
 // place sets the fields of an issue that follow from several values.
@@ -143,7 +152,8 @@ func (s *site) place(x *reader, i *convert.Issue, v records.Value) {
 		}
 	}
 	seconds := func(path string) int { n, _ := strconv.Atoi(at(path)); return n }
-	jira.Times(i, moment(i, at("fields.resolutiondate")), seconds("fields.timeoriginalestimate"), seconds("fields.timeestimate"), seconds("fields.timespent"))
+	jira.Times(i, moment(i, at("fields.resolutiondate")),
+		seconds("fields.timeoriginalestimate"), seconds("fields.timeestimate"), seconds("fields.timespent"))
 	total, _ := strconv.Atoi(at("changelog.total"))
 	i.Left["history"] = len(v.At("changelog.histories.items")) + max(0, total-len(v.At("changelog.histories")))
 	for _, f := range v.At("fields") {

@@ -174,11 +174,11 @@ func (b *blockers) fieldBlocker(v *resource.Value) objectID {
 // isUnlisted reports whether the list that would show an ID was read and does not show it.
 func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
-	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.isListed(t.to, at) {
+	if t.field.CrossProject || !resource.IsID(id) || t.to.parent != nil && at == noObject {
 		return false
 	}
-	l, st := b.snapshot.list(t.to, at)
-	return st == exists && len(l.byID(id)) == 0
+	l, known := b.snapshot.known(t.to, at)
+	return known && len(l.byID(id)) == 0
 }
 
 // addUnavailableRefs adds changes that are not possible to the difference: references that were omitted, and memberships whose other

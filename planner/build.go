@@ -32,7 +32,7 @@ func Build(w *World) Result {
 			changes.countUnchanged()
 			plan.Dialects = dialects(in.Observed)
 			(&bookkeeping{w, steps, plan, map[resource.Address]*StateChange{}, map[resource.Address]bool{}}).collect()
-			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()
+			changes.warn()
 			pruning.notices()
 			plan.NotCompared = w.gaps.list()
 			w.refs.addPages(plan.Steps)

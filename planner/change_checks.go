@@ -52,10 +52,8 @@ func (ch *changes) formerSiblings(i objectID) []*Record {
 	}
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	return slices.DeleteFunc(slices.Clone(ch.formerRecords[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
-		if ch.snapshot.isListed(f.info, f.parent) {
-			if l, _ := ch.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
-				return true
-			}
+		if l, known := ch.snapshot.known(f.info, f.parent); known && len(l.byID(r.ID)) == 0 {
+			return true
 		}
 		l := ch.orphans.byAddress[r.Address]
 		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished || l.decision == otherOwner)
@@ -106,8 +104,7 @@ func (ch *changes) checkComplete(i objectID) {
 		return
 	}
 	hint := ""
-	if ch.snapshot.isListed(f.info, f.parent) {
-		l, _ := ch.snapshot.list(f.info, f.parent)
+	if l, known := ch.snapshot.known(f.info, f.parent); known {
 		hint = similarNames(o.Name(), o.Kind, l)
 	}
 	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+
@@ -156,10 +153,10 @@ func (ch *changes) checkDates(i objectID, sent []*resource.Value) {
 // the same name that belongs to another owner.
 func (ch *changes) warnCaseMismatch(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if len(f.info.naturalKey) == 0 || !ch.snapshot.isListed(f.info, f.parent) {
+	l, known := ch.snapshot.known(f.info, f.parent)
+	if !known {
 		return
 	}
-	l, _ := ch.snapshot.list(f.info, f.parent)
 	for _, field := range f.info.naturalKey {
 		if field.Type != resource.Text {
 			continue

@@ -214,11 +214,11 @@ func (ch *changes) becomesMember(i objectID, v *resource.Value) bool {
 // would keep it. The zero Cause means that nothing prevents it.
 func (ch *changes) whySiblingsKeepFlag(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
-	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.isListed(f.info, f.parent) {
+	l, known := ch.snapshot.known(f.info, f.parent)
+	if !v.Field.Exclusive || isOff(v) || !known {
 		return Cause{}
 	}
 	var others []string
-	l, _ := ch.snapshot.list(f.info, f.parent)
 	for _, row := range l.rows {
 		if has, _ := row.Shown(v.Field); has != true || row.ID() == f.id {
 			continue

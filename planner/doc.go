@@ -29,13 +29,12 @@
 //	divergences   changes of people, for a pull into the manifests          divergence.go
 //	claims        holders of names and marks that must be unique            identity_claims.go
 //	blockers      objects and values that cannot be made                    blocked.go
-//	changes       creates and updates                                       change.go, change_fields.go, change_checks.go, change_archive.go,
-//	                                                                      links.go
+//	changes       creates and updates, warnings about the plan              change.go, change_fields.go, change_checks.go, change_archive.go,
+//	                                                                      links.go, warnings.go
 //	memberSteps   additions and removals of members                         members_steps.go
 //	pruning       deletions                                                 prune_steps.go
 //	ordering      dependencies between steps                                order.go
 //	bookkeeping   changes of the state that no step makes                   bookkeeping.go
-//	warnings      warnings about the plan as a whole                        warnings.go
 //
 // Rules:
 //

@@ -260,6 +260,15 @@ func (ss *snapshot) isListed(t *kindInfo, parent objectID) bool {
 	return ok && !a.NotFound
 }
 
+// known returns the list if it was read already, and shows its rows.
+func (ss *snapshot) known(t *kindInfo, parent objectID) (l *listing, ok bool) {
+	if !ss.isListed(t, parent) {
+		return nil, false
+	}
+	l, presence := ss.list(t, parent)
+	return l, presence == exists
+}
+
 // listPath returns the path of a list. If the list belongs to a single object in between, see viaSingle, that object must be known.
 func (ss *snapshot) listPath(t *kindInfo, parent objectID) string {
 	l := ss.listing(t, parent)

@@ -30,24 +30,24 @@ func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 }
 
 // warnSecrets reports secrets that are kept in no file, files that must not be overwritten, and files that lack their secret.
-func (w *warnings) warnSecrets() {
-	for i, o := range w.in.Desired {
-		step, file, f := w.steps.of[i], o.Secret(), &w.objects.states[i]
+func (ch *changes) warnSecrets() {
+	for i, o := range ch.in.Desired {
+		step, file, f := ch.steps.of[i], o.Secret(), &ch.objects.states[i]
 		switch creates := step != nil && step.Action == Create; {
-		case file == nil && creates && o.Kind.Secret != "" && w.in.Deletes != nil: // an undo does not know the secret file
-			w.diags.warn(o, "secret-not-kept", string(o.Address)+" gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events",
+		case file == nil && creates && o.Kind.Secret != "" && ch.in.Deletes != nil: // an undo does not know the secret file
+			ch.diags.warn(o, "secret-not-kept", string(o.Address)+" gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events",
 				"regenerate it in Plane afterwards, or undo without it and apply a manifest that names a secret_file")
 		case file == nil && creates && o.Kind.Secret != "":
-			w.diags.warn(o, "secret-not-kept", "the service shows the secret of "+string(o.Address)+" once, and it is kept nowhere", "name a secret_file")
+			ch.diags.warn(o, "secret-not-kept", "the service shows the secret of "+string(o.Address)+" once, and it is kept nowhere", "name a secret_file")
 		case file == nil:
 		case creates && file.Filled && !step.Write.Announced: // if announced, the file may have the secret of the earlier create
-			w.diags.report(o, "secret-file", file.Path+" is not empty, and is not overwritten with the secret of "+string(o.Address), SecretKeptHint)
-		case !creates && !file.Filled && f.presence == exists && !w.changes.newSecrets[objectID(i)]:
+			ch.diags.report(o, "secret-file", file.Path+" is not empty, and is not overwritten with the secret of "+string(o.Address), SecretKeptHint)
+		case !creates && !file.Filled && f.presence == exists && !ch.newSecrets[objectID(i)]:
 			var cause error
 			if f.isInDoubt() {
 				cause = ErrSecretMayDiffer
 			}
-			w.diags.Add(SecretMissing(o, cause))
+			ch.diags.Add(SecretMissing(o, cause))
 		}
 	}
 }

@@ -10,64 +10,55 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// warnings is the stage that adds the plan's last warnings, and errors for drift with the policy Fail.
-type warnings struct {
-	analysis
-
-	memberships *memberships
-	changes     *changes
-	steps       *steps
-	plan        *Plan
-}
-
-func (w *warnings) warn() {
-	w.noticeNotOffered()
-	w.failOnDrift()
-	w.warnPossibleTwins()
-	w.warnHidden()
-	w.warnTakenOver()
-	w.warnTwoContainers()
-	w.warnSecrets()
+// warn adds the last warnings of the plan, and errors for drift with the policy Fail.
+func (ch *changes) warn() {
+	ch.noticeNotOffered()
+	ch.failOnDrift()
+	ch.warnPossibleTwins()
+	ch.warnHidden()
+	ch.warnTakenOver()
+	ch.warnTwoContainers()
+	ch.warnSecrets()
 }
 
 // warnPossibleTwins warns, once per kind, of new objects that the service may already have.
-func (w *warnings) warnPossibleTwins() {
+func (ch *changes) warnPossibleTwins() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
-	for i := range w.objects.count() {
-		f := &w.objects.states[i]
+	for i := range ch.objects.count() {
+		f := &ch.objects.states[i]
 		switch {
-		case f.presence != absent || f.vanished || f.prior != nil || w.steps.of[i] == nil:
+		case f.presence != absent || f.vanished || f.prior != nil || ch.steps.of[i] == nil:
 		case f.undetectable:
-			if f.info.find != nil && f.parent != noObject && w.objects.states[f.parent].identifier == "" {
+			if f.info.find != nil && f.parent != noObject && ch.objects.states[f.parent].identifier == "" {
 				withoutIdentifier[f.info]++
 			}
-			if !w.snapshot.listing(f.info, f.parent).known {
+			if !ch.snapshot.listing(f.info, f.parent).known {
 				undetectable[f.info]++
 			}
-		case w.namesake(i, hasNoMark) != nil:
+		case ch.namesake(i, hasNoMark) != nil:
 			namesakes[f.info]++
 		default:
-			w.warnFormer(i)
+			ch.warnFormer(i)
 		}
 	}
 	for _, k := range resource.Kinds() {
-		t := w.objects.kinds[k]
+		t := ch.objects.kinds[k]
 		if n := undetectable[t]; n > 0 {
 			hint := "objects of an earlier apply are then made twice: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
-			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+
+			ch.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+ch.in.API.Noun()+
 				" cannot find existing ones", hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
-			w.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+
+			ch.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+
 				countOf(n, k)+" again",
 				"add the "+parent+"'s identifier beside its id")
 		}
 		if n := namesakes[t]; n > 0 {
-			w.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+
+			ch.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+
 				strings.Join(k.NaturalKey, " and "),
 				"--adopt-by-name adopts the existing ones instead")
 		}
@@ -75,9 +66,9 @@ func (w *warnings) warnPossibleTwins() {
 }
 
 // noticeNotOffered adds a notice about steps that are not possible only because the API does not offer them.
-func (w *warnings) noticeNotOffered() {
+func (ch *changes) noticeNotOffered() {
 	n := 0
-	for _, s := range w.plan.Steps {
+	for _, s := range ch.plan.Steps {
 		if s.Cause.Code == NotOffered && (s.Object != nil || s.Members != nil) {
 			n++
 		}
@@ -86,10 +77,10 @@ func (w *warnings) noticeNotOffered() {
 	switch {
 	case n == 0:
 		return
-	case w.in.APIFound || w.in.API == resource.V2:
+	case ch.in.APIFound || ch.in.API == resource.V2:
 		hint = "use a server with API v2"
 	}
-	w.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+w.in.API.Noun(), "leave "+them(n)+" out, or "+hint+
+	ch.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+ch.in.API.Noun(), "leave "+them(n)+" out, or "+hint+
 		"; --allow-unsupported accepts "+them(n))
 }
 
@@ -98,17 +89,17 @@ func hasNoMark(row resource.Row) bool { return row.Text("external_source") == ""
 
 // warnFormer warns of an object of the same name and parent that planform made under another key. Neither the manifest nor the state has
 // that key.
-func (w *warnings) warnFormer(i objectID) {
-	o := w.in.Desired[i]
-	beside := w.in.marks().ID(o.Address)
+func (ch *changes) warnFormer(i objectID) {
+	o := ch.in.Desired[i]
+	beside := ch.in.marks().ID(o.Address)
 	beside = beside[:strings.LastIndexByte(beside, '/')+1]
-	former := w.namesake(i, func(row resource.Row) bool {
+	former := ch.namesake(i, func(row resource.Row) bool {
 		mark := row.Text("external_id")
-		return w.in.marks().Has(row, mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
+		return ch.in.marks().Has(row, mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
 	})
 	if former != nil {
 		key := former.Text("external_id")[len(beside):]
-		w.diags.warn(o, "another-key", string(o.Address)+
+		ch.diags.warn(o, "another-key", string(o.Address)+
 			" will be created, although planform made one of the same name under the key "+key,
 			"if only the key changed, add `previously: "+key+"`")
 	}
@@ -116,12 +107,12 @@ func (w *warnings) warnFormer(i objectID) {
 
 // namesake returns a row of the same name that neither the manifest nor the state has and for which the function of is true; nil = there is
 // none.
-func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row {
-	o, f := w.in.Desired[i], &w.objects.states[i]
-	if !o.Kind.AdoptOnRequestOnly || w.in.AdoptByName || f.parent == noObject || w.objects.states[f.parent].presence != exists {
+func (ch *changes) namesake(i objectID, of func(resource.Row) bool) resource.Row {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	if !o.Kind.AdoptOnRequestOnly || ch.in.AdoptByName || f.parent == noObject || ch.objects.states[f.parent].presence != exists {
 		return nil
 	}
-	l, st := w.snapshot.list(f.info, f.parent)
+	l, st := ch.snapshot.list(f.info, f.parent)
 	if st != exists || len(l.rows) == 0 {
 		return nil
 	}
@@ -133,8 +124,8 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 		want, _ := v.Desired(nil) // a natural key of these kinds has no references
 		for _, row := range l.byField(v.Field)[want] {
 			id := serviceID{o.Kind.Name, row.ID()}
-			_, owned := w.objects.owners[id]
-			if of(row) && !owned && len(w.objects.addressesOf(id)) == 0 {
+			_, owned := ch.objects.owners[id]
+			if of(row) && !owned && len(ch.objects.addressesOf(id)) == 0 {
 				return row
 			}
 		}
@@ -144,9 +135,9 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 
 // warnTwoContainers warns of objects that are in two containers although they can be in only one. The service allows this state in some
 // cases, and then refuses to move the object.
-func (w *warnings) warnTwoContainers() {
+func (ch *changes) warnTwoContainers() {
 	first := map[serviceID]*memberSet{}
-	for _, s := range w.memberships.sets {
+	for _, s := range ch.memberships.sets {
 		if !s.hasList || !s.kind.Membership.Exclusive {
 			continue
 		}
@@ -157,9 +148,9 @@ func (w *warnings) warnTwoContainers() {
 				first[member] = s
 				continue
 			}
-			if at, ok := w.objects.owners[member]; ok {
-				o, container := w.in.Desired[at], resource.MustLookup(s.kind.Membership.Container).Noun()
-				w.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+
+			if at, ok := ch.objects.owners[member]; ok {
+				o, container := ch.in.Desired[at], resource.MustLookup(s.kind.Membership.Container).Noun()
+				ch.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+
 					string(s.container.Address),
 					"the service refuses to move it: remove it from one of them there")
 			}
@@ -168,19 +159,19 @@ func (w *warnings) warnTwoContainers() {
 }
 
 // warnTakenOver warns of objects that change their owner because the state knows them and was written for their former owner.
-func (w *warnings) warnTakenOver() {
-	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
-		n := w.changes.takenFrom[owner]
-		w.diags.notice("taken-over", "this run takes "+diag.Count(n, "object")+" from "+owner.String()+" to "+w.in.Owner.String()+
+func (ch *changes) warnTakenOver() {
+	for _, owner := range slices.Sorted(maps.Keys(ch.takenFrom)) {
+		n := ch.takenFrom[owner]
+		ch.diags.notice("taken-over", "this run takes "+diag.Count(n, "object")+" from "+owner.String()+" to "+ch.in.Owner.String()+
 			", since the state knows "+them(n), "if the owner has no new name, give this manifest a state of its own: --state FILE")
 	}
 }
 
 // warnHidden warns, once per kind, of objects that are left alone because they are archived or drafts, or because somebody deleted them.
-func (w *warnings) warnHidden() {
+func (ch *changes) warnHidden() {
 	archived, deleted := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
-	for i, o := range w.objects.all() {
-		f := &w.objects.states[i]
+	for i, o := range ch.objects.all() {
+		f := &ch.objects.states[i]
 		switch {
 		case f.presence != hidden || f.id == "" || f.isAway(o):
 		case f.keptDeleted:
@@ -190,24 +181,24 @@ func (w *warnings) warnHidden() {
 		}
 	}
 	for _, k := range resource.Kinds() {
-		w.warnLeft(archived[k], "archived", " on the service: left alone, with everything in it", " are left alone, with everything in them: ",
+		ch.warnLeft(archived[k], "archived", " on the service: left alone, with everything in it", " are left alone, with everything in them: ",
 			"restore it on the service to have it managed, or remove it from the manifest")
-		w.warnLeft(deleted[k], "deleted", " was deleted on the service since the last apply: it stays so, as on_drift keep says",
+		ch.warnLeft(deleted[k], "deleted", " was deleted on the service since the last apply: it stays so, as on_drift keep says",
 			" were deleted on the service since the last apply, and stay so, as on_drift keep says: ",
 			"planform state rm ADDRESS lets the next apply create it again; or remove it from the manifest")
 	}
-	if w.service.skippedLookups > 0 {
-		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+
+	if ch.service.skippedLookups > 0 {
+		ch.diags.notice("not-looked-up", diag.Count(ch.service.skippedLookups, "object")+
 			" no longer listed by the service may be archived; a check takes one request each",
 			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
 	}
 }
 
 // warnLeft warns of objects of a kind that stay as they are on the service. The text is one after the name of a single object, else several.
-func (w *warnings) warnLeft(left []objectID, code, one, several, hint string) {
+func (ch *changes) warnLeft(left []objectID, code, one, several, hint string) {
 	var names []string
 	for _, i := range left {
-		f, name := &w.objects.states[i], string(w.in.Desired[i].Address)
+		f, name := &ch.objects.states[i], string(ch.in.Desired[i].Address)
 		if !f.keptDeleted && f.identifier != "" {
 			name += " (" + f.identifier + ")"
 		}
@@ -219,18 +210,18 @@ func (w *warnings) warnLeft(left []objectID, code, one, several, hint string) {
 	switch len(names) {
 	case 0:
 	case 1:
-		w.diags.warn(w.in.Desired[left[0]], code, names[0]+one, hint)
+		ch.diags.warn(ch.in.Desired[left[0]], code, names[0]+one, hint)
 	default:
-		w.diags.notice(code, countOf(len(names), w.in.Desired[left[0]].Kind)+several+diag.First(names, fewNames), hint)
+		ch.diags.notice(code, countOf(len(names), ch.in.Desired[left[0]].Kind)+several+diag.First(names, fewNames), hint)
 	}
 }
 
-func (w *warnings) failOnDrift() {
-	if w.in.Pull {
+func (ch *changes) failOnDrift() {
+	if ch.in.Pull {
 		return
 	}
-	for _, d := range w.plan.Drift {
-		if w.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
+	for _, d := range ch.plan.Drift {
+		if ch.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
 			continue
 		}
 		v, _ := d.Object.ValueAt(d.Change.Path)
@@ -249,7 +240,7 @@ func (w *warnings) failOnDrift() {
 		if _, via := resource.MembershipOf(d.Object.Kind.Name, v.Field.Name); via {
 			now += ", and the manifest has " + cmp.Or(strings.ReplaceAll(showValue(v), "\n", ", "), "none")
 		}
-		w.diags.add(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
+		ch.diags.add(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
 			" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)
 	}

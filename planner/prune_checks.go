@@ -44,15 +44,14 @@ func (rp *orphans) presence(l *orphan) []Cause {
 // absence decides about an orphan that neither its list nor a read shows. It is gone, or the orphan or its project is archived.
 func (rp *orphans) absence(l *orphan) []Cause {
 	l.decision = vanished
-	archive := l.info.archived
-	if archive != nil && slices.ContainsFunc(rp.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
+	if archive := l.info.archived; archive != nil && slices.ContainsFunc(rp.service.askAt(archive, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) ||
 		rp.isUnlisted(l) {
 		l.decision = leftArchived
 		return nil
 	}
 	top := l.record.Address.Parent()
-	for up := top; up != ""; up = up.Parent() {
-		top = up
+	for top.Parent() != "" {
+		top = top.Parent()
 	}
 	if top != "" && rp.objects.kind(top.Kind()).get != nil {
 		a := rp.service.askAt(rp.objects.kind(top.Kind()).get, l.params)

@@ -217,7 +217,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			if o.Kind != k.Name || (o.Scope == "") != o.Public || o.Success < 200 || o.Success > 299 {
 				t.Errorf("%s: %+v", o, o)
 			}
-			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary || o.Verb == resource.ListOverview || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Download || o.Verb == resource.GetValue || o.Verb == resource.GetFields || o.Verb == resource.ListNames || o.Public) {
+			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary || o.Verb == resource.ListOverview || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Download || o.Verb == resource.GetValue || o.Verb == resource.GetFields || o.Verb == resource.ListNames || o.Verb == resource.ListLite || o.Public) {
 				t.Errorf("%s: method and verb do not fit", o)
 			}
 			if seen[o.Verb] && (o.V2() || v1[o.Verb]) { // API v1 uses its first one

@@ -317,7 +317,7 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 				continue // the member belongs to the project itself
 			}
 			if resource.HasLeft(row) {
-				r.content.omitted.add(omission{what: "former member", why: "they have left"}, l.parent.label(), 1)
+				r.content.omitted.add(omission{what: "former member", why: "a copy would make them a member again"}, l.parent.label(), 1)
 				continue
 			}
 			if m.On == m.Container {

@@ -48,22 +48,8 @@ func CheckEmpty(dir string, names ...string) error {
 	return nil
 }
 
-// StaleError says that a folder holds manifests of a former export that this one does not replace. Read
+// Current returns an error if a folder holds manifests of a former export other than the named ones, which are replaced. Read
 // together, they would bring back deleted objects.
-type StaleError struct {
-	Dir   string
-	Files []string
-}
-
-// Error names the first few files.
-func (se *StaleError) Error() string {
-	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", se.Dir, diag.First(se.Files, fewNames))
-}
-
-// Hint returns the next step.
-func (se *StaleError) Hint() string { return "delete them or name another folder; nothing was written" }
-
-// Current returns an error if a folder holds manifests of a former export other than the named ones, which are replaced.
 func Current(dir string, names ...string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +65,8 @@ func Current(dir string, names ...string) error {
 	}
 	stale = slices.DeleteFunc(stale, func(name string) bool { return slices.Contains(names, name) || !hasSignature(root, name) })
 	if len(stale) > 0 {
-		return &StaleError{dir, stale}
+		return diag.WithHint(fmt.Errorf("%s holds %s from a former export, which this one does not write", dir, diag.First(stale, fewNames)),
+			"delete them or name another folder; nothing was written")
 	}
 	return nil
 }

@@ -16,19 +16,10 @@ func HardBreaks(markdown string) string {
 		return markdown
 	}
 	var ends []int // of lines that no blank line follows
-	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
+	eachText(markdown, func(n *ast.Text) {
+		if n.SoftLineBreak() && !n.HardLineBreak() {
+			ends = append(ends, n.Segment.Stop)
 		}
-		switch n := n.(type) {
-		case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
-			return ast.WalkSkipChildren, nil
-		case *ast.Text:
-			if n.SoftLineBreak() && !n.HardLineBreak() {
-				ends = append(ends, n.Segment.Stop)
-			}
-		}
-		return ast.WalkContinue, nil
 	})
 	var b strings.Builder
 	at := 0
@@ -51,6 +42,21 @@ func HardBreaks(markdown string) string {
 	return b.String() + markdown[at:]
 }
 
+// eachText calls visit for each text of Markdown outside of code, images and HTML.
+func eachText(markdown string, visit func(*ast.Text)) {
+	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			if entering {
+				visit(n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
 // Bold returns a text in which pairs of ** that CommonMark leaves as they are, since they stand between a letter and a sign such as 「, are
 // what they are elsewhere.
 func Bold(markdown string) string {
@@ -58,19 +64,13 @@ func Bold(markdown string) string {
 		return markdown
 	}
 	var marks []int // places of ** within text
-	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
-			return ast.WalkSkipChildren, nil
-		case *ast.Text:
-			for at := n.Segment.Start; entering && at < n.Segment.Stop; at++ {
-				if strings.HasPrefix(markdown[at:n.Segment.Stop], "**") {
-					marks = append(marks, at)
-					at++
-				}
+	eachText(markdown, func(n *ast.Text) {
+		for at := n.Segment.Start; at < n.Segment.Stop; at++ {
+			if strings.HasPrefix(markdown[at:n.Segment.Stop], "**") {
+				marks = append(marks, at)
+				at++
 			}
 		}
-		return ast.WalkContinue, nil
 	})
 	var b strings.Builder
 	last := 0

@@ -64,7 +64,7 @@ func TestValuesOfAnotherTypeAreCarriedOrNamed(t *testing.T) {
 	t.Parallel()
 	text, r := manifests(t, inline(t, "i.json", `[{"number":"1","title":17,"body":5,"state":"OPEN","labels":["red",{"name":"blue"}],"assignees":["ann"],"milestone":"v1",
 		"user":"kim","type":"Bug","url":"https://github.com/o/r/issues/1","comments":"4","closed_at":{"at":"never"},"reactions":[7]}]`), "")
-	for _, want := range []string{`name: "17"`, `"5"`, "labels: [red, blue]", "| milestone | v1 |", "| type | Bug |", "kim", "| closed\\_at.at | never |"} {
+	for _, want := range []string{`name: "17"`, `"5"`, "labels: [red, blue]", "milestone | v1 |", "type | Bug |", "kim", "| closed\\_at.at | never |"} {
 		if !strings.Contains(strings.ReplaceAll(text, `\n`, "\n"), strings.Trim(want, `"`)) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}

@@ -235,12 +235,23 @@ func TestValuesOfAnotherTypeOfJiraAreCarriedOrNamed(t *testing.T) {
 	t.Parallel()
 	text, r := manifests(t, inline(t, "i.json", `{"id": 1, "key": "A-1", "self": "https://j.example.com/rest/api/2/issue/1", "fields": {"summary": 17, "description": {"type": "paragraph"},
 		"labels": "red", "status": {"name": 5}, "priority": "High", "assignee": "ann", "fixVersions": ["v1"], "duedate": 20240102, "comment": "none", "attachment": ["a.txt"]}}`), "")
-	for _, want := range []string{`name: "17"`, "paragraph", "labels: [red]", `state: "5"`, "ann", "| priority | High |", "| fixVersions | v1 |", "a.txt"} {
+	for _, want := range []string{`name: "17"`, "paragraph", "labels: [red]", `state: "5"`, "ann", "priority | High |", "fixVersions | v1 |", "a.txt"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
 	}
 	if r.Counts.Items != 1 {
 		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// A text where a tracker writes an object becomes a row.
+func TestATextInPlaceOfAnObjectIsARow(t *testing.T) {
+	t.Parallel()
+	text, _ := manifests(t, inline(t, "i.json", `[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": "Bug", "priority": "High", "subject": "One", "journals": ["said"]}]`), "")
+	for _, want := range []string{"| no object: tracker | Bug |", "| no object: priority | High |", "said"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
 	}
 }

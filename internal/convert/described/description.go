@@ -19,6 +19,7 @@ import (
 // joins them without one.
 type description struct {
 	sections []*section
+	objects  map[string]bool // names of values that are objects or lists of objects
 }
 
 // section is a part of a description.
@@ -35,7 +36,7 @@ type line struct {
 
 // describe parses a description.
 func describe(text string) *description {
-	d := &description{}
+	d := &description{objects: map[string]bool{}}
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		title, lines, _ := strings.Cut(block, "\n")
 		s := &section{}
@@ -139,7 +140,15 @@ func (d *description) meanings() *convert.Roles {
 	}
 	for _, l := range d.find("values").lines {
 		for _, name := range l.paths {
+			known[name] = true
 			r.Declare(name, convert.Role(l.field))
+		}
+	}
+	for path := range known { // an object that holds values of the issue, and is none itself
+		for at, c := range path {
+			if c == '.' && !known[path[:at]] && !strings.Contains(path, "*") {
+				d.objects[path[:at]] = true
+			}
 		}
 	}
 	return r

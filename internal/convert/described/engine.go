@@ -227,6 +227,9 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	of := x.project(i.Project)
 	of.Name = cmp.Or(x.text(v, s.paths("project_name")), of.Name)
 	for n, one := range booked {
+		if x.under == "" && x.objects[one.name] { // it becomes a row
+			booked[n].name = "no object: " + one.name
+		}
 		if slices.Contains(x.head().paths("nothing"), one.text) {
 			booked[n].name = "unset: " + one.name
 		}

@@ -177,7 +177,7 @@ func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.
 	return a
 }
 
-// ask makes one read. A missing object or route is an answer, not an error.
+// ask makes one read. A missing object or route is an answer, not an error. So is any refusal of the list that only adds roles.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
 	if r.ExternalID != "" {
 		return askByExternalID(ctx, client, r)
@@ -190,7 +190,7 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{Unsupported: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{NotFound: true}, nil
-	case r.Optional && isForbidden(err):
+	case r.Optional && (isForbidden(err) || r.Operation.Verb == resource.ListLite && isRefused(err)):
 		return planner.Answer{Forbidden: true}, nil
 	}
 	return planner.Answer{Rows: rows}, err
@@ -272,4 +272,9 @@ func read(ctx context.Context, client *apiclient.Client, r planner.Read, query u
 func isForbidden(err error) bool {
 	e, ok := errors.AsType[*apiclient.Error](err)
 	return ok && e.Permission()
+}
+
+func isRefused(err error) bool {
+	e, ok := errors.AsType[*apiclient.Error](err)
+	return ok && e.Status/100 == 4
 }

@@ -600,3 +600,28 @@ func TestFormerMembersAreNotAssigned(t *testing.T) {
 		}
 	})
 }
+
+// TestAPlanNeedsNoListOfRoles covers services that refuse the lists of members with roles, or do not have them.
+func TestAPlanNeedsNoListOfRoles(t *testing.T) {
+	t.Parallel()
+	const manifest = `{version: 1, projects: [{key: web, identifier: WEB, members: [me, bob@example.com], work_items: [{key: a, name: A, assignees: [bob@example.com]}]},
+  {key: new, identifier: NEW, name: New, members: [eve@example.com]}]}`
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
+			lists := map[string]bool{}
+			s.always = func(r *http.Request) sandboxtest.Fault {
+				if !strings.HasSuffix(r.URL.Path, "members-lite/") {
+					return sandboxtest.Fault{}
+				}
+				lists[r.URL.Path] = true
+				return sandboxtest.Fault{Before: sandboxtest.Break{Status: status, Body: `{"detail": "no"}`}}
+			}
+			a := s.apply(t, applying{manifest: manifest})
+			if len(a.failed())+len(a.reasons()) > 0 || s.named("work_item", "A") != 1 || len(lists) != 2 {
+				t.Error(a.failed(), a.reasons(), lists)
+			}
+		})
+	}
+}

@@ -432,7 +432,8 @@ func orText(hint, reference string) string {
 	return hint + " if it is meant as text, write $${{ " + truncate(strings.TrimSpace(reference)) + " }}"
 }
 
-// lookup returns the value of a reference.
+// lookup returns the value of the reference ${{ word path }} in the text n, or reports why there is no value. For ${{ vars.NAME }}, word is
+// vars and path is .NAME. closed is false if the reference has no end. e is the element of the innermost for_each around the text, or nil.
 func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (v fileNode, ok bool) {
 	path = strings.TrimSpace(path)
 	of := e

@@ -160,7 +160,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 	d := ch.compare(i)
 	ch.recordKnown(i)
 	if v, op := ch.archiveOperation(i); op != nil {
-		d.send = append(d.send, sending(v))
+		d.send = append(d.send, sentDifference(v))
 	}
 	var left differences
 	for _, c := range changesOf(slices.Concat(d.send, d.late, d.blocked, d.kept)) {
@@ -315,13 +315,13 @@ func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.
 		case !getsDefault && v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
 			d.block(v, ch.whyUnappliable(i, v))
 		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see awaitGates
-			d.send = append(d.send, sending(&resource.Value{Field: v.Field, Text: "true", Position: v.Position}))
+			d.send = append(d.send, sentDifference(&resource.Value{Field: v.Field, Text: "true", Position: v.Position}))
 			followUp = append(followUp, v)
 		case getsDefault, fillsFirst && v.Field.Type == resource.Date, v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
 			followUp = append(followUp, v)
 		case resource.IsCustom(v):
 			if !v.Null {
-				d.send = append(d.send, sending(v))
+				d.send = append(d.send, sentDifference(v))
 			}
 		default:
 			ch.addAtCreation(i, v, &d)
@@ -335,7 +335,7 @@ func (ch *changes) addAtCreation(i objectID, v *resource.Value, d *differences) 
 	only := ch.withoutOutsiders(i, v, d)
 	if only == v || !only.Null {
 		only = ch.textAtCreation(i, only, d)
-		d.send = append(d.send, sending(only))
+		d.send = append(d.send, sentDifference(only))
 		d.alwaysSend(only)
 	}
 }

@@ -211,8 +211,8 @@ type differences struct {
 	alone      bool              // the update shares no request
 }
 
-// sending returns the difference that a request removes by sending a value.
-func sending(v *resource.Value) difference {
+// sentDifference returns the difference of a field whose value the manifest gives and a request sends.
+func sentDifference(v *resource.Value) difference {
 	c := change(v, FromManifest)
 	c.Possible = true
 	return difference{value: v, change: &c}

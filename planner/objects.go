@@ -515,7 +515,8 @@ func (ob *objects) staysArchived(i objectID) bool {
 	return ob.states[i].isArchived() && (want || !given)
 }
 
-// stateAt returns the state of the object of the manifest at an address. It is empty if there is no such object.
+// stateAt returns the facts that the stages found about the manifest's object at an address. They are empty if there is
+// no such object.
 func (ob *objects) stateAt(a resource.Address) *objectState {
 	if i, wanted := ob.indexOf(a); wanted {
 		return &ob.states[i]

@@ -189,7 +189,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	plan.Notices.Add(o.limits.announce(plan, o.out)...)
+	plan.Notices.Add(o.limits.noteNeededFlags(plan, o.out)...)
 	document := r.document(ctx, plan)
 	if err := out.view.Plan(document); err != nil {
 		return err

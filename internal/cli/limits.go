@@ -67,8 +67,9 @@ func (ls limits) check(p Process, plan *planner.Plan) error {
 	return nil
 }
 
-// announce returns a note about the flags with which an apply of the plan may delete objects. saved is the file of a saved plan, or "".
-func (ls limits) announce(plan *planner.Plan, saved string) (notices diag.List) {
+// noteNeededFlags returns a note about the flags, such as --yes, without which an apply with no terminal does not delete objects.
+// saved is the file in which the plan is saved, or "".
+func (ls limits) noteNeededFlags(plan *planner.Plan, saved string) (notices diag.List) {
 	n := plan.Summary.Delete
 	flags, apply := "--yes", "apply"
 	if ls.undo {

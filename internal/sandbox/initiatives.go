@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// describeInitiatives describes initiatives, their labels and their members.
+// describeInitiatives adds the kinds of initiatives, their labels and their members.
 func (ks *kinds) describeInitiatives() {
 	ks.initiative = ks.add(&kind{
 		name: "initiative", path: "initiatives/",
@@ -29,7 +29,7 @@ func (ks *kinds) describeInitiatives() {
 	ks.initiativeLabelLink = ks.addMembership("initiative_label_link", "label", "initiative")
 }
 
-// describeTeamspaces describes teamspaces and their members.
+// describeTeamspaces adds the kinds of teamspaces and their members.
 func (ks *kinds) describeTeamspaces() {
 	ks.teamspace = ks.add(&kind{
 		name: "teamspace", path: "teamspaces/",

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// kinds holds every kind of the sandbox.
+// kinds holds every kind of object that the sandbox stores. Each describe method adds the kinds of one subject.
 type kinds struct {
 	documented                                                                                       bool // bodies follow the contract
 	workspace, user, member, role, project, projectMember                                            *kind
@@ -37,7 +37,7 @@ func (ks *kinds) add(made *kind) *kind {
 	return made
 }
 
-// newKinds makes the kinds. They depend on the response profile, because a few fields differ between the documentation
+// newKinds makes the kinds of objects. They depend on the response profile, because a few fields differ between the documentation
 // and the running service.
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
@@ -89,6 +89,7 @@ func bodyFields(list string, more ...field) []field {
 	return append(out, more...)
 }
 
+// describePeople adds the kinds of the workspace, its users, members and roles, and of the members of projects.
 func (ks *kinds) describePeople() {
 	const profile = "id first_name last_name email avatar avatar_url display_name"
 	ks.workspace = ks.add(&kind{
@@ -106,6 +107,7 @@ func (ks *kinds) describePeople() {
 	})
 }
 
+// describeMilestones adds the kinds of milestones and of the work items in them.
 func (ks *kinds) describeMilestones() {
 	ks.milestone = ks.add(&kind{
 		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: names("archived_at"),
@@ -117,6 +119,7 @@ func (ks *kinds) describeMilestones() {
 	ks.milestoneIssue = ks.addMembership("milestone_issue", "issue", "milestone")
 }
 
+// describeIntake adds the kind of the work items in the intake of a project.
 func (ks *kinds) describeIntake() {
 	ks.intakeItem = ks.add(&kind{
 		name: "intake_item", param: "intake", scope: inProject,

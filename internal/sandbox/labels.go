@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// describeLabels describes the labels of projects.
+// describeLabels adds the kinds of the labels of projects.
 func (ks *kinds) describeLabels() {
 	ks.label = ks.add(&kind{
 		name:    "label",

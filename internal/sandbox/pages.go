@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// describePages describes the pages of the workspace and those of projects, which are stored apart.
+// describePages adds the kinds of the pages of the workspace and those of projects, which are stored apart.
 func (ks *kinds) describePages() {
 	ks.page = ks.add(ks.describePage("page", inWorkspace, ks.documented))
 	ks.projectPage = ks.add(ks.describePage("project_page", inProject, false, "project"))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// describeItemProperties describes the custom fields of work items: their definitions, which a project has and its types use,
+// describeItemProperties adds the kinds of the custom fields of work items: their definitions, which a project has and its types use,
 // their options, and their values.
 func (ks *kinds) describeItemProperties() {
 	ks.itemProperty = ks.add(&kind{

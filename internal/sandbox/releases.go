@@ -1,6 +1,6 @@
 package sandbox
 
-// describeReleases describes the releases of the workspace, their tags and labels, and their contents: links, and a changelog
+// describeReleases adds the kinds of the releases of the workspace, their tags and labels, and their contents: links, and a changelog
 // that is created with the release.
 func (ks *kinds) describeReleases() {
 	ofRelease := func(c *call) []byte { return scope(c.vars["release"]) }

@@ -12,6 +12,7 @@ func stateGroups() []string {
 	return []string{"backlog", "unstarted", "started", "completed", "cancelled"}
 }
 
+// describeStates adds the kind of the workflow states of projects, such as Todo and Done.
 func (ks *kinds) describeStates() {
 	ks.state = ks.add(&kind{
 		name: "state",

@@ -1,6 +1,6 @@
 package sandbox
 
-// describeTemplates describes the templates of the workspace and those of projects, which are stored apart.
+// describeTemplates adds the kinds of the templates of the workspace and those of projects, which are stored apart.
 func (ks *kinds) describeTemplates() {
 	ks.template = ks.add(describeTemplate("work_item_template", inWorkspace))
 	ks.projectTemplate = ks.add(describeTemplate("project_work_item_template", inProject, "project"))

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// describeItemTypes adds the kind of the types of work items.
 func (ks *kinds) describeItemTypes() {
 	ks.itemType = ks.add(&kind{
 		name: "work_item_type",
@@ -46,7 +47,7 @@ func listTypes(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.kinds.itemType.renderWhere(c, t, nil)}
 }
 
-// describeEstimates describes estimates. A project has at most one, so the routes need no ID.
+// describeEstimates adds the kinds of estimates. A project has at most one, so the routes need no ID.
 func (ks *kinds) describeEstimates() {
 	ks.estimate = ks.add(&kind{
 		name:    "estimate",
@@ -101,6 +102,7 @@ func changeEstimate(c *call, t *tx) reply {
 
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
+// describeEstimatePoints adds the kind of the points of estimates.
 func (ks *kinds) describeEstimatePoints() {
 	ks.estimatePoint = ks.add(&kind{
 		name:    "estimate_point",

@@ -1,6 +1,6 @@
 package sandbox
 
-// describeViews describes the views of the workspace and those of projects. The reference says that their filters and display
+// describeViews adds the kinds of the views of the workspace and those of projects. The reference says that their filters and display
 // settings are free objects.
 func (ks *kinds) describeViews() {
 	ks.view = ks.add(describeView("view", inWorkspace))

@@ -2,7 +2,7 @@ package sandbox
 
 import "net/http"
 
-// describeWebhooks describes the webhooks of the workspace.
+// describeWebhooks adds the kinds of the webhooks of the workspace.
 func (ks *kinds) describeWebhooks() {
 	ks.webhook = ks.add(&kind{
 		name: "webhook", columns: audit("name url scopes is_active content_type version created_by updated_by workspace"),

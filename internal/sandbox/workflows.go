@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// describeWorkflows describes the workflows of projects, with their states and transitions. The sandbox does not enforce them.
+// describeWorkflows adds the kinds of the workflows of projects, with their states and transitions. The sandbox does not enforce them.
 func (ks *kinds) describeWorkflows() {
 	inWorkflow := func(c *call) []byte { return scope(c.vars["workflow"]) }
 	ks.workflow = ks.add(&kind{

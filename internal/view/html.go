@@ -262,6 +262,8 @@ func newPageStep(same []*entry) *pageStep {
 	return s
 }
 
+// newPageItem returns the line of the HTML page about one object. With ofMany, the line is in a group of objects with the same change, and
+// the group shows the change and its reason.
 func newPageItem(e *entry, ofMany bool) pageItem {
 	item := pageItem{Project: Safe(cmp.Or(projectOf(e.address), "-")), Address: Safe(string(e.address)), Remarks: Safe(e.facts(ofMany))}
 	item.Name = Safe(cmp.Or(e.step.Title, e.plan.names[e.address]))

@@ -68,8 +68,8 @@ func (d *description) lists() (lists []string) {
 	return lists
 }
 
-// of returns the sections of a list.
-func (d *description) of(list string) (sections []*section) {
+// sectionsOf returns the sections about the elements of a list within records, such as the section "comment of journals" for journals.
+func (d *description) sectionsOf(list string) (sections []*section) {
 	for _, s := range d.sections {
 		if s.list == list {
 			sections = append(sections, s)

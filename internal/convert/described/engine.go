@@ -265,7 +265,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 		for _, one := range v.At(list) {
 			x.lists[list] = true
 			as, left, whole, own := list, "", false, false // name of the values; prefix of their names if they are left out
-			for _, s := range x.of(list) {
+			for _, s := range x.sectionsOf(list) {
 				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
 					continue
 				}

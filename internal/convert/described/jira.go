@@ -30,7 +30,8 @@ var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
 // fields if the search returned no names.
 func jiraJSON() *api { return described(jiraText, jiraHooks) }
 
-// site holds the parts of a site's answers that no path can express.
+// site collects, while an export is read, what a Jira site answered about custom fields, sprints and parents. The paths in the description
+// jira.txt cannot express these parts.
 type site struct {
 	names   map[string]string // of custom fields
 	kinds   map[string]string // of custom fields, such as com.pyxis.greenhopper.jira:gh-sprint

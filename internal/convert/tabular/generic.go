@@ -16,7 +16,7 @@ func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
 		Name: kind, Tracker: "the export", How: "the first line of a table must name its columns, separated by commas, semicolons or tabs", Markup: convert.Unsaid,
-		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess, Each: within,
+		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess, Each: addSprintAndComments,
 		Dates: func(c *Cells) []string {
 			return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
 		},
@@ -42,8 +42,9 @@ func anyTable(kind string, known []words.Line) *Layout {
 	}
 }
 
-// within adds the dates of the sprint and the comments that stand in the row of an issue. Columns of comments are lists of one length.
-func within(c *Cells, i *convert.Issue) string {
+// addSprintAndComments adds the dates of the sprint and the comments in the row of an issue. Each column of comments is a list, and entry n
+// of each list belongs to comment n. It implements [Layout.Each], and leaves out no row.
+func addSprintAndComments(c *Cells, i *convert.Issue) string {
 	if len(i.Sprints) == 1 {
 		i.Sprints[0].Start, i.Sprints[0].End = c.day("cycle_start", i), c.day("cycle_end", i)
 	}

@@ -37,7 +37,7 @@ func Section(text, title string) []Line {
 	return Lines(text)
 }
 
-// ByName returns the meaning of each name in a list.
+// ByName maps each name in a list to the meaning of its line: the line state = Status | Stage gives Status: state and Stage: state.
 func ByName(list []Line) map[string]string {
 	all := map[string]string{}
 	for _, l := range list {

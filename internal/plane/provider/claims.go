@@ -13,26 +13,26 @@ import (
 // claims records which object has which ID of the service. It is safe for concurrent use.
 type claims struct {
 	mu      sync.Mutex
-	owners  map[ownedID]owner
+	holders map[ownedID]holder
 	created int // objects that the run created
 }
 
 // ownedID is an ID of the service; objects of different kinds may share one.
 type ownedID struct{ kind, id string }
 
-// owner is the object that has an ID.
-type owner struct {
+// holder is the object that has an ID of the service.
+type holder struct {
 	address resource.Address
 	before  int // number of objects that the run had created before it; -1 = the plan knows the object
 }
 
 // newClaims returns the IDs that the state and the plan know.
 func newClaims(known ...map[resource.Address]planner.Record) *claims {
-	c := &claims{owners: map[ownedID]owner{}}
+	c := &claims{holders: map[ownedID]holder{}}
 	for _, records := range known {
 		for address, r := range records {
 			if address.IsObject() {
-				c.owners[ownedID{address.Kind(), r.ID}] = owner{address, -1}
+				c.holders[ownedID{address.Kind(), r.ID}] = holder{address, -1}
 			}
 		}
 	}
@@ -44,10 +44,10 @@ func (c *claims) claim(step *planner.Step, id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := ownedID{step.Kind.Name, id}
-	if had, owned := c.owners[at]; owned && had.address != step.Address {
+	if had, owned := c.holders[at]; owned && had.address != step.Address {
 		return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
 	}
-	c.owners[at] = owner{step.Address, c.created}
+	c.holders[at] = holder{step.Address, c.created}
 	c.created++
 	return nil
 }
@@ -56,7 +56,7 @@ func (c *claims) claim(step *planner.Step, id string) error {
 func (c *claims) adopt(step *planner.Step, id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.owners[ownedID{step.Kind.Name, id}] = owner{step.Address, math.MaxInt}
+	c.holders[ownedID{step.Kind.Name, id}] = holder{step.Address, math.MaxInt}
 }
 
 // claimNew records the ID in the answer to a create. It returns an error if the answer is about another object.
@@ -81,6 +81,6 @@ func (c *claims) count() int {
 func (c *claims) existedBefore(kind *resource.Kind, id string, count int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	had, known := c.owners[ownedID{kind.Name, id}]
+	had, known := c.holders[ownedID{kind.Name, id}]
 	return known && had.before < count
 }

@@ -29,7 +29,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		return nil, diag.WithHint(fmt.Errorf("%s: %w", step.Values()[i].Text, err), "plan again")
 	}
 	if step.Write.Replaces != "" {
-		if err := w.deleteLeftover(ctx, r, step.Write.Replaces); err != nil {
+		if err := w.deleteReplaced(ctx, r, step.Write.Replaces); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		if wrong := w.claims.claim(step, e.ExistingID); wrong != nil {
 			return nil, errors.Join(err, wrong)
 		}
-		if err := w.deleteLeftover(ctx, r, e.ExistingID); err != nil {
+		if err := w.deleteReplaced(ctx, r, e.ExistingID); err != nil {
 			return nil, err
 		}
 		res, err = w.sendOne(ctx, r)
@@ -72,8 +72,9 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 	return res, err
 }
 
-// deleteLeftover deletes an object that will be replaced. It is not an error if the object is already gone.
-func (w *write) deleteLeftover(ctx context.Context, r row, id string) error {
+// deleteReplaced deletes the upload that a new one replaces: the upload of a file that has changed, or an upload that an earlier attempt
+// began and did not confirm. It is not an error if the object is already gone.
+func (w *write) deleteReplaced(ctx context.Context, r row, id string) error {
 	remove, _ := w.operation(r.step, resource.Delete)
 	if _, err := w.client.Do(ctx, apiclient.Request{Operation: remove, Params: r.paramsWith(id)}); err != nil && !isNotFound(err) {
 		return err

@@ -358,7 +358,8 @@ func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, 
 	}
 }
 
-// listExists reports whether the service lists the objects of the kind for which it lacks the bulk operation.
+// listExists reports whether the service lists the objects of the kind. If it does, an answer 404 to a bulk operation means that the
+// service lacks the operation, not that the parent object is gone.
 func (w *write) listExists(ctx context.Context, r row) bool {
 	list, ok := r.step.Kind.Op(resource.List, w.plan.API)
 	if !ok {

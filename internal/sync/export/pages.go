@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/plane/resource"
 )
 
-// Pages knows the pages of objects in the web app, to which texts link.
+// Pages maps web addresses of the web app to the objects that they show. Texts may link to these addresses.
 type Pages struct {
 	addresses map[string]resource.Address // by page
 	own       map[resource.Address]string // links as planform writes them
@@ -16,7 +16,7 @@ type Pages struct {
 	workspace string                      // page of the workspace
 }
 
-// NewPages returns the pages of a workspace, without objects.
+// NewPages returns the web addresses of a workspace, without objects.
 func NewPages(webURL, workspace string) *Pages {
 	return &Pages{
 		addresses: map[string]resource.Address{}, own: map[resource.Address]string{}, workspace: webURL + "/" + workspace,

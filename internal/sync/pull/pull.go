@@ -54,7 +54,7 @@ type Value struct {
 	origins []diag.Position // see [resource.Value]
 }
 
-// taker makes the edits of one run.
+// taker edits the manifest so that it has the values that people changed on the service, in one run of planform pull.
 type taker struct {
 	Input
 
@@ -98,7 +98,7 @@ type renaming struct {
 // Take makes the edits. An error means that reading, or planning again, failed.
 func Take(in Input) (*Result, error) {
 	t := &taker{
-		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pagesOf(in.Plan, in.Manifest),
+		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: webPages(in.Plan, in.Manifest),
 		valuesAt: map[diag.Position]int{}, objectsAt: map[diag.Position]int{},
 		edits: map[string][]change{}, renamings: map[*resource.Object]renaming{}, within: map[string]string{},
 		pageUsers: map[string]int{}, pageEdits: map[string][]pageEdit{},
@@ -131,8 +131,9 @@ func Take(in Input) (*Result, error) {
 	return &t.result, err
 }
 
-// pagesOf returns the pages of the plan's objects.
-func pagesOf(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
+// webPages returns the web addresses of the manifest's objects that have an ID, so that links to
+// them can be written as references.
+func webPages(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
 	p := export.NewPages(plan.WebURL, plan.Workspace)
 	for _, o := range m.Objects {
 		params := map[string]string{"workspace_slug": plan.Workspace}

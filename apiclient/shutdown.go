@@ -21,15 +21,15 @@ type stoppedError struct {
 	unreachable bool // the client stopped itself, because the service cannot be reached
 }
 
-func (st *stoppedError) Error() string {
+func (sp *stoppedError) Error() string {
 	text := ErrStopped.Error() + ", since "
-	if st.unreachable {
+	if sp.unreachable {
 		text += "the service cannot be reached: "
 	}
-	return text + st.cause.Error()
+	return text + sp.cause.Error()
 }
 
-func (st *stoppedError) Unwrap() []error { return []error{ErrStopped, st.cause} }
+func (sp *stoppedError) Unwrap() []error { return []error{ErrStopped, sp.cause} }
 
 // Stopped returns a channel that is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }

@@ -116,21 +116,21 @@ func newPast(r Record) past {
 	return p
 }
 
-func (p *past) isKnown() bool { return p.prior != nil && p.prior.ID != "" }
+func (pa *past) isKnown() bool { return pa.prior != nil && pa.prior.ID != "" }
 
 // forgetPrior drops the state's record, because it is about another object.
-func (p *past) forgetPrior() { *p = past{replaced: true} }
+func (pa *past) forgetPrior() { *pa = past{replaced: true} }
 
 // forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
-func (p *past) forgetGone() {
-	intent := p.intent
-	if p.forgetPrior(); intent.creates() {
-		p.intent = intent
+func (pa *past) forgetGone() {
+	intent := pa.intent
+	if pa.forgetPrior(); intent.creates() {
+		pa.intent = intent
 	}
 }
 
 // wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
-func (p *past) wasAnnounced() bool { return p.intent.creates() }
+func (pa *past) wasAnnounced() bool { return pa.intent.creates() }
 
 // isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
-func (p *past) isInDoubt() bool { return p.intent != nil }
+func (pa *past) isInDoubt() bool { return pa.intent != nil }

@@ -59,18 +59,18 @@ func jiraHooks() hooks {
 }
 
 // record reads a record: an issue, a comment, a field, or what a page has beside these.
-func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
+func (si *site) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
 	at := x.reads(v)
 	if r.List != "" {
-		s.listed = r.Position.File
+		si.listed = r.Position.File
 	}
 	isIssue := v.Has("fields") && at("key") != ""
 	for _, name := range v.At("names.*") {
-		s.names[name.Name] = cmp.Or(name.Text, s.names[name.Name])
+		si.names[name.Name] = cmp.Or(name.Text, si.names[name.Name])
 	}
 	if !v.Has("name") {
 		for _, kind := range v.At("schema.*") {
-			s.kinds[kind.Name] = cmp.Or(x.text(kind, []string{"custom"}), s.kinds[kind.Name])
+			si.kinds[kind.Name] = cmp.Or(x.text(kind, []string{"custom"}), si.kinds[kind.Name])
 		}
 	}
 	switch {
@@ -97,14 +97,14 @@ func (s *site) record(x *reader, r records.Record, v records.Value) (done bool, 
 	case r.List == "issues" || v.Has("fields"):
 		return true, diag.WithHint(fmt.Errorf("%s: an issue without key and fields", r.Position), "ask for them: fields=*all&expand=names")
 	case at("id") != "" && at("name") != "":
-		s.names[at("id")], s.kinds[at("id")] = at("name"), cmp.Or(at("schema.custom"), s.kinds[at("id")])
+		si.names[at("id")], si.kinds[at("id")] = at("name"), cmp.Or(at("schema.custom"), si.kinds[at("id")])
 		x.bookAll(nil, v, "names")
-	case s.listed != r.Position.File && !slices.ContainsFunc(ofPages(), v.Has):
+	case si.listed != r.Position.File && !slices.ContainsFunc(ofPages(), v.Has):
 		return true, diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position),
 			"name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
 	default:
 		if total, err := strconv.Atoi(at("total")); err == nil && at("expand") != "" { // of a search: comments have no expand
-			s.totals[total] = true
+			si.totals[total] = true
 		}
 		x.ended = x.ended || at("isLast") == "true"
 		x.follows = x.follows || at("isLast") == "false" || at("nextPageToken") != ""
@@ -121,7 +121,7 @@ func ofPages() []string {
 }
 
 // place sets the fields of an issue that follow from several values.
-func (s *site) place(x *reader, i *convert.Issue, v records.Value) {
+func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	at := x.reads(v)
 	i.Project, i.Number, _ = jira.KeyOf(i.Key)
 	project := x.project(i.Project)
@@ -140,7 +140,7 @@ func (s *site) place(x *reader, i *convert.Issue, v records.Value) {
 	for _, child := range v.At("fields.subtasks") {
 		i.Children = append(i.Children, convert.Link{To: x.reads(child)("key"), Title: x.reads(child)("fields.summary")})
 	}
-	i.Parent, s.parents[i], i.ParentTitle = at("fields.parent.key"), at("fields.parent.id"), at("fields.parent.fields.summary")
+	i.Parent, si.parents[i], i.ParentTitle = at("fields.parent.key"), at("fields.parent.id"), at("fields.parent.fields.summary")
 	for _, l := range v.At("fields.issuelinks") {
 		at := x.reads(l)
 		link := convert.Link{Type: at("type.name"), Word: at("type.outward"), Other: at("type.inward")}
@@ -160,7 +160,7 @@ func (s *site) place(x *reader, i *convert.Issue, v records.Value) {
 	for _, f := range v.At("fields") {
 		for _, f := range f.Parts {
 			if strings.HasPrefix(f.Name, "customfield_") {
-				s.custom[i] = append(s.custom[i], customOf(x, f))
+				si.custom[i] = append(si.custom[i], customOf(x, f))
 			}
 		}
 	}
@@ -255,13 +255,13 @@ func plainText(node records.Value) string {
 func shownParts() []string { return []string{"value", "displayName", "name", "key"} }
 
 // finish adds parents, comments of other files and custom fields, and remarks on missing pages and names.
-func (s *site) finish(x *reader) {
+func (si *site) finish(x *reader) {
 	for _, i := range x.issues {
 		latest := x.latest[x.key(i)]
 		if latest.Key != i.Key { // it was moved to another project while the pages were read
 			x.leave[i] = "moved issues"
 		}
-		if id := s.parents[i]; i.Parent == "" && id != "" {
+		if id := si.parents[i]; i.Parent == "" && id != "" {
 			i.Parent = "issue " + id // outside the export
 			if parent := x.latest[id]; parent != nil {
 				i.Parent = parent.Key
@@ -274,39 +274,39 @@ func (s *site) finish(x *reader) {
 			}
 			delete(x.comments, i.Key)
 		}
-		s.fields(x, i)
+		si.fields(x, i)
 	}
 	for _, list := range x.comments {
 		slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
 	}
-	for total := range s.totals {
-		if len(s.totals) == 1 && total > len(x.latest) {
+	for total := range si.totals {
+		if len(si.totals) == 1 && total > len(x.latest) {
 			x.to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, len(x.latest)))
 		}
 	}
-	if s.unnamed {
+	if si.unnamed {
 		x.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
 	}
 }
 
 // fields sets the values of an issue from its custom fields.
-func (s *site) fields(x *reader, i *convert.Issue) {
+func (si *site) fields(x *reader, i *convert.Issue) {
 	held := map[string][]*convert.Held{} // by the field
 	for n := range i.Held {
 		field, _, _ := strings.Cut(i.Held[n].Of.Name, ".")
 		held[field] = append(held[field], &i.Held[n])
 	}
-	slices.SortFunc(s.custom[i], func(a, b customValue) int { return strings.Compare(a.id, b.id) })
-	for _, c := range s.custom[i] {
-		name, kind, values := s.names[c.id], s.kinds[c.id], held[c.id]
+	slices.SortFunc(si.custom[i], func(a, b customValue) int { return strings.Compare(a.id, b.id) })
+	for _, c := range si.custom[i] {
+		name, kind, values := si.names[c.id], si.kinds[c.id], held[c.id]
 		isSprint := jira.IsSprint(kind, name)
 		if name == "" {
-			s.unnamed, isSprint, name = true, c.isBoard, c.id
+			si.unnamed, isSprint, name = true, c.isBoard, c.id
 		}
 		if isSprint && len(c.sprints) > 0 {
 			i.Sprints = nil
 			for _, one := range c.sprints {
-				i.Sprints = append(i.Sprints, convert.Sprint{Name: one.Name, Start: s.day(x, one.Start), End: s.day(x, one.End)})
+				i.Sprints = append(i.Sprints, convert.Sprint{Name: one.Name, Start: si.day(x, one.Start), End: si.day(x, one.End)})
 			}
 			setRoles(values, func(part string) convert.Role {
 				return map[bool]convert.Role{true: convert.OfSprint, false: convert.SprintDate}[part == "" || part == "name"]
@@ -337,7 +337,7 @@ func (s *site) fields(x *reader, i *convert.Issue) {
 		}
 		jira.Custom(i, kind, convert.Field{Name: name, Value: c.text, Source: c.id})
 	}
-	delete(s.custom, i)
+	delete(si.custom, i)
 }
 
 // setRoles sets the roles of the values that belong to a custom field. role returns the role for the name of a value within the field.
@@ -350,7 +350,7 @@ func setRoles(values []*convert.Held, role func(part string) convert.Role) {
 }
 
 // day returns the calendar day of a moment in the zone of the export.
-func (s *site) day(x *reader, text string) string {
+func (si *site) day(x *reader, text string) string {
 	at, ok := dates.Parse(text, "2006-01-02T15:04:05Z07:00")
 	if !ok {
 		return ""

@@ -48,7 +48,7 @@ func ReadJSON(text []byte, value any) (line int, err error) {
 // UnknownMemberError is the error of a JSON object with a member that this version does not know.
 type UnknownMemberError struct{ Member string } // between quotation marks
 
-func (e *UnknownMemberError) Error() string { return e.Member + " is not known here" }
+func (ue *UnknownMemberError) Error() string { return ue.Member + " is not known here" }
 
 // JSON encodes a value without a line end, and without escapes for HTML.
 func JSON(value any, indent string) ([]byte, error) {

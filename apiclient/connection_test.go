@@ -40,55 +40,55 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 		err      error
 		what, do string
 	}{
-		"no such host": {
+		"a host without an address is named": {
 			dial(&net.DNSError{Name: "plane.example.com", Err: "no such host", IsNotFound: true}),
 			"there is no host named plane.example.com", "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)",
 		},
-		"no name server": {
+		"a name server that does not answer is blamed, not the name": {
 			dial(&net.DNSError{Name: "plane.example.com", Err: "server misbehaving", IsTemporary: true}),
 			"the name plane.example.com cannot be looked up: server misbehaving", "check this machine's network and name server",
 		},
-		"refused": {
+		"a refused connection means that nothing listens": {
 			dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 			"connection refused: nothing listens there", "start the service, or check host and port of the base URL",
 		},
-		"no way there": {
+		"an unreachable network is named": {
 			dial(errors.New("network is unreachable")),
 			"network is unreachable", "check this machine's network, firewall and VPN",
 		},
-		"no answer to the first packet": {
+		"a host that answers no packet gets the hint to --timeout": {
 			dial(late{}),
 			"no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout",
 		},
-		"no proxy": {
+		"a proxy that refuses is blamed, not the service": {
 			&net.OpError{Op: "proxyconnect", Net: "tcp", Err: errors.New("connection refused")},
 			"the proxy cannot be reached: connection refused", "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
 		},
-		"unknown authority": {
+		"a certificate of an unknown authority gets the hint to SSL_CERT_FILE": {
 			x509.UnknownAuthorityError{Cert: cert},
 			"the certificate is signed by a CA that this machine does not trust",
 			"install the CA's certificate on this machine, or name its file in SSL_CERT_FILE (Linux)",
 		},
-		"another name": {
+		"a certificate for another host names both hosts": {
 			x509.HostnameError{Certificate: cert, Host: "plane.example.org"},
 			"the certificate is for another host name: certificate is valid for plane.example.com, not plane.example.org",
 			"use a host name from the certificate, or get a certificate for this one",
 		},
-		"expired": {
+		"an expired certificate shows the days on which it is valid": {
 			x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired},
 			"the certificate is not valid now, but from 2025-01-01 to 2026-01-01", "renew it, or set this machine's clock",
 		},
-		"not for servers": {
+		"a certificate that is not for servers is to be replaced": {
 			x509.CertificateInvalidError{Cert: cert, Reason: x509.IncompatibleUsage},
 			"the certificate is not valid: certificate specifies an incompatible key usage", "replace the service's certificate",
 		},
-		"plain http":        {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "the port speaks plain http, not https", "begin the base URL with http:// (and give --insecure-http for another machine), or use the port of https"},
-		"no TLS in time":    {late{}, "no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout"},
-		"no common cipher":  {errors.New("remote error: tls: handshake failure"), "the TLS handshake failed: handshake failure", "check the service's TLS settings and any proxy before it"},
-		"closed":            {io.EOF, early, "check the service and any proxy before it"},
-		"reset":             {read(syscall.ECONNRESET), early, "check the service and any proxy before it"},
-		"closed while idle": {errors.New("http: server closed idle connection"), "the connection was lost: server closed idle connection", "check the service and any proxy before it"},
-		"another protocol":  {fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New("malformed HTTP response")), "the answer is not HTTP", "check host and port of the base URL"},
+		"a port that speaks plain http gets the hint to http":          {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "the port speaks plain http, not https", "begin the base URL with http:// (and give --insecure-http for another machine), or use the port of https"},
+		"a TLS handshake that takes too long is no connection in time": {late{}, "no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout"},
+		"a failed handshake gets the hint to the TLS settings":         {errors.New("remote error: tls: handshake failure"), "the TLS handshake failed: handshake failure", "check the service's TLS settings and any proxy before it"},
+		"a connection that is closed at once ended early":              {io.EOF, early, "check the service and any proxy before it"},
+		"a connection that is reset ended early":                       {read(syscall.ECONNRESET), early, "check the service and any proxy before it"},
+		"an idle connection that the server closed is lost":            {errors.New("http: server closed idle connection"), "the connection was lost: server closed idle connection", "check the service and any proxy before it"},
+		"a malformed answer is not HTTP":                               {fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New("malformed HTTP response")), "the answer is not HTTP", "check host and port of the base URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

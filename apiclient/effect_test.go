@@ -87,20 +87,20 @@ func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 		says   string
 	}{
 		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.UnknownEffect, "the service closed the connection early"},
-		{"reset after the request", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.UnknownEffect, ""},
+		{"a reset after the request leaves the effect unknown", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.UnknownEffect, ""},
 		{"reset before the request was read", func(_ *wire, conn *net.TCPConn, r *bufio.Reader) {
 			_, _ = r.Peek(1)
 			reset(conn)
 		}, apiclient.UnknownEffect, ""},
-		{"cut within the status line", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+		{"an answer cut within its status line leaves the effect unknown", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:12])
 		}, apiclient.UnknownEffect, ""},
-		{"cut within the headers", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+		{"an answer cut within its headers leaves the effect unknown", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:40])
 		}, apiclient.UnknownEffect, ""},
-		{"cut within the body", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+		{"an answer cut within its body leaves the effect unknown", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:len(created)-3])
 		}, apiclient.UnknownEffect, "broke off"},
@@ -116,7 +116,7 @@ func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 1000\r\n\r\n{\"detail\":")
 		}, apiclient.NoEffect, "403"},
-		{"headers without end", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+		{"headers without end leave the effect unknown", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\n")
 			for {
@@ -241,10 +241,10 @@ func TestARequestWithoutAConnectionHasNoEffect(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	for name, base := range map[string]string{
-		"refused":                       gone.url(),
-		"no such host":                  "https://plane.invalid",
-		"a certificate nobody vouched":  https.URL,
-		"https to a server without TLS": "https://" + strings.TrimPrefix(plain.URL, "http://"),
+		"a refused connection has no effect":                  gone.url(),
+		"a host that does not exist has no effect":            "https://plane.invalid",
+		"a certificate that nobody vouches for has no effect": https.URL,
+		"a server without TLS has no effect":                  "https://" + strings.TrimPrefix(plain.URL, "http://"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,9 +268,9 @@ func TestATimeoutHasTheEffectOfTheBytesSent(t *testing.T) {
 		}
 	}
 	for name, begin := range map[string]string{
-		"before the answer":  "",
-		"within the headers": "HTTP/1.1 201 Cre",
-		"within the body":    created[:len(created)-3],
+		"no byte of the answer came in time":      "",
+		"only a part of the headers came in time": "HTTP/1.1 201 Cre",
+		"only a part of the body came in time":    created[:len(created)-3],
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,7 +289,7 @@ func TestATimeoutHasTheEffectOfTheBytesSent(t *testing.T) {
 			}
 		})
 	}
-	t.Run("while connecting", func(t *testing.T) {
+	t.Run("a connection that is not made in time has no effect", func(t *testing.T) {
 		t.Parallel()
 		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
@@ -372,12 +372,12 @@ func TestEvery2xxWithAValidBodyIsASuccess(t *testing.T) {
 		row     bool
 		rows    int
 	}{
-		{"200 instead of 201", 1, status(200, `{"name":"x","n":12345678901234567890.10}`), true, 0},
-		{"a bare list after adding members", 4, status(200, `[{"name":"x"},{"id":"y"}]`), false, 2},
-		{"an empty list after adding members", 4, status(200, `[]`), false, 0},
-		{"nothing after adding members", 4, status(201, ``), false, 0},
-		{"204 after a change", 2, status(204, ``), false, 0},
-		{"white space around", 1, status(201, "\n {\"name\":\"x\"} \r\n"), true, 0},
+		{"200 is accepted instead of 201", 1, status(200, `{"name":"x","n":12345678901234567890.10}`), true, 0},
+		{"a bare list is accepted after adding members", 4, status(200, `[{"name":"x"},{"id":"y"}]`), false, 2},
+		{"an empty list is accepted after adding members", 4, status(200, `[]`), false, 0},
+		{"an empty body is accepted after adding members", 4, status(201, ``), false, 0},
+		{"204 is accepted after a change", 2, status(204, ``), false, 0},
+		{"white space around the JSON is accepted", 1, status(201, "\n {\"name\":\"x\"} \r\n"), true, 0},
 		{"a type that says HTML around JSON", 1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, `{"name":"x"}`)

@@ -68,14 +68,14 @@ func TestTheAnswersOfTheStoreAreNotTrusted(t *testing.T) {
 		requests int32 // with two retries
 		want     string
 	}{
-		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
+		"a redirect is refused, and not tried again": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.example.com/?"+signature, http.StatusTemporaryRedirect)
 		}, 1, "307: it redirects, which is refused"},
-		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
+		"a refusal shows the code and the message of the store": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>Policy expired</Message><Sig>"+signature+"</Sig></Error>")
 		}, 1, "403: AccessDenied: Policy expired"},
-		"a refusal that repeats the form": {func(w http.ResponseWriter, _ *http.Request) {
+		"a refusal that repeats the form shows no secret of it": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, "bad\x1b policy cG9saWN5 "+signature)
 		}, 1, "400: bad policy [redacted] [redacted]"},
@@ -83,8 +83,8 @@ func TestTheAnswersOfTheStoreAreNotTrusted(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, r.URL.String())
 		}, 1, "400"},
-		"a page to sign in": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 1, "200: this is no answer of a store"},
-		"an endless refusal": {func(w http.ResponseWriter, _ *http.Request) {
+		"a page to sign in is no answer of a store": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 1, "200: this is no answer of a store"},
+		"a refusal without end is not read to the end": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 			for range 10_000 {
 				if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<10)); err != nil {

@@ -18,12 +18,12 @@ func TestHeadersHoldClockAndQuota(t *testing.T) {
 		headers []string
 		want    apiclient.Headers
 	}{
-		"all of it": {
+		"valid headers give the clock and the quota": {
 			[]string{"Date", "Fri, 20 Nov 2026 12:00:00 GMT", "X-RateLimit-Remaining", "59", "X-RateLimit-Reset", "1795176060"},
 			apiclient.Headers{Date: at, Remaining: 59, Reset: at.Add(time.Minute)},
 		},
-		"nothing":  {nil, apiclient.Headers{Remaining: -1}},
-		"nonsense": {[]string{"Date", "today", "X-RateLimit-Remaining", "-3", "X-RateLimit-Reset", "soon"}, apiclient.Headers{Remaining: -1}},
+		"missing headers give no quota":       {nil, apiclient.Headers{Remaining: -1}},
+		"headers with nonsense give no quota": {[]string{"Date", "today", "X-RateLimit-Remaining", "-3", "X-RateLimit-Reset", "soon"}, apiclient.Headers{Remaining: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -275,16 +275,16 @@ func TestAnAnswerWithAWrongIDIsAnError(t *testing.T) {
 		id, says string
 		sent     int
 	}{
-		"a create with a path":    {1, `"../../x"`, `the ID "../../x", which is no UUID`, 1},
-		"a create with a number":  {1, `7`, `the ID "7", which is no UUID`, 1},
-		"a create with nothing":   {1, `""`, `the ID "", which is no UUID`, 1},
-		"a change of another":     {5, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
-		"a read of another":       {16, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
-		"a change with a path":    {5, `"../../x"`, "which is no UUID", 3},
-		"a search with a text":    {13, `"WEB-1"`, "which is no UUID", 3},
-		"a change, in other case": {5, `"` + strings.ToUpper(itemID) + `"`, "", 1},
-		"a create without any":    {1, "", "", 1},
-		"a change without any":    {5, "", "", 1},
+		"a path is no ID of a created object":                 {1, `"../../x"`, `the ID "../../x", which is no UUID`, 1},
+		"a number is no ID of a created object":               {1, `7`, `the ID "7", which is no UUID`, 1},
+		"an empty text is no ID of a created object":          {1, `""`, `the ID "", which is no UUID`, 1},
+		"a change whose answer is about another object fails": {5, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
+		"a read whose answer is about another object fails":   {16, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
+		"a path is no ID of a changed object":                 {5, `"../../x"`, "which is no UUID", 3},
+		"a text is no ID of a found object":                   {13, `"WEB-1"`, "which is no UUID", 3},
+		"an ID in capitals is the same ID":                    {5, `"` + strings.ToUpper(itemID) + `"`, "", 1},
+		"an answer to a create may lack the ID":               {1, "", "", 1},
+		"an answer to a change may lack the ID":               {5, "", "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

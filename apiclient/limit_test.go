@@ -278,16 +278,16 @@ func TestInvalidQuotaHeadersAreIgnored(t *testing.T) {
 		most     time.Duration
 		statuses []int // of the first answers; 201 after them
 	}{
-		{"remaining is always 0", []string{"X-RateLimit-Remaining", "0"}, 15 * time.Second, nil},
-		{"remaining is negative", []string{"X-RateLimit-Remaining", "-5"}, time.Second, nil},
-		{"remaining is a word", []string{"X-RateLimit-Remaining", "plenty"}, time.Second, nil},
-		{"remaining is huge", []string{"X-RateLimit-Remaining", "999999999999"}, time.Second, nil},
-		{"no headers at all", nil, time.Second, nil},
-		{"one 429 without reason", nil, 20 * time.Second, []int{429}},
-		{"Retry-After 0", []string{"Retry-After", "0"}, 20 * time.Second, []int{429, 429, 429}},
-		{"Retry-After negative", []string{"Retry-After", "-7"}, 40 * time.Second, []int{429, 429}},
-		{"Retry-After a word", []string{"Retry-After", "soon"}, 20 * time.Second, []int{429}},
-		{"Retry-After beyond all measure", []string{"Retry-After", "99999999999999999999"}, 20 * time.Second, []int{429}},
+		{"a remaining quota of 0 in every answer hardly slows down", []string{"X-RateLimit-Remaining", "0"}, 15 * time.Second, nil},
+		{"a negative remaining quota is ignored", []string{"X-RateLimit-Remaining", "-5"}, time.Second, nil},
+		{"a remaining quota that is a word is ignored", []string{"X-RateLimit-Remaining", "plenty"}, time.Second, nil},
+		{"a huge remaining quota is ignored", []string{"X-RateLimit-Remaining", "999999999999"}, time.Second, nil},
+		{"answers without headers do not slow down", nil, time.Second, nil},
+		{"one 429 without a reason hardly slows down", nil, 20 * time.Second, []int{429}},
+		{"a Retry-After of 0 is a short pause", []string{"Retry-After", "0"}, 20 * time.Second, []int{429, 429, 429}},
+		{"a negative Retry-After is a short pause", []string{"Retry-After", "-7"}, 40 * time.Second, []int{429, 429}},
+		{"a Retry-After that is a word is a short pause", []string{"Retry-After", "soon"}, 20 * time.Second, []int{429}},
+		{"a Retry-After beyond all measure is a short pause", []string{"Retry-After", "99999999999999999999"}, 20 * time.Second, []int{429}},
 		{"Retry-After a date", []string{"Retry-After", "Sat, 01 Jan 2000 00:00:05 GMT", "Date", "Sat, 01 Jan 2000 00:00:00 GMT"}, 20 * time.Second, []int{429}},
 		{"Retry-After a date of the past", []string{"Retry-After", "Fri, 31 Dec 1999 00:00:05 GMT"}, 20 * time.Second, []int{429}},
 		{"Retry-After a date that the clock of the service has passed", []string{"Retry-After", "Sat, 01 Jan 2000 00:00:05 GMT", "Date", "Fri, 01 Jan 2100 00:00:00 GMT"}, 20 * time.Second, []int{429}},
@@ -328,11 +328,11 @@ func TestATooLongPauseIsAnError(t *testing.T) {
 		asked   string
 		again   string
 	}{
-		"seconds":                           {[]string{"Retry-After", "600"}, "10m0s", "00:11"},
-		"an hour":                           {[]string{"Retry-After", "3600"}, "1h0m0s", "01:01"},
-		"more seconds":                      {[]string{"Retry-After", "99999999"}, "1157 days", "2003-03-03 09:47"},
-		"a date":                            {[]string{"Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT"}, "36889 days", "2100-12-31 00:01"},
-		"a date, by a clock that is behind": {[]string{"Retry-After", "Sat, 01 Jan 2000 00:00:00 GMT", "Date", "Thu, 01 Jan 1970 00:00:00 GMT"}, "10957 days", "2029-12-31 00:01"},
+		"a pause of ten minutes shows when it ends":                 {[]string{"Retry-After", "600"}, "10m0s", "00:11"},
+		"a pause of an hour shows when it ends":                     {[]string{"Retry-After", "3600"}, "1h0m0s", "01:01"},
+		"a pause of years shows the day on which it ends":           {[]string{"Retry-After", "99999999"}, "1157 days", "2003-03-03 09:47"},
+		"a pause until a date shows how long it is":                 {[]string{"Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT"}, "36889 days", "2100-12-31 00:01"},
+		"a pause until a date counts from the clock of the service": {[]string{"Retry-After", "Sat, 01 Jan 2000 00:00:00 GMT", "Date", "Thu, 01 Jan 1970 00:00:00 GMT"}, "10957 days", "2029-12-31 00:01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -394,8 +394,8 @@ func TestTheCapOnRequestsHolds(t *testing.T) {
 		from, until time.Duration // a period in which every request is refused
 		least, most float64       // seconds
 	}{
-		"by itself":     {0, 0, 119, 121},
-		"after a pause": {10 * time.Second, 40 * time.Second, 149, 200},
+		"the cap holds if no request is refused": {0, 0, 119, 121},
+		"the cap holds after refused requests":   {10 * time.Second, 40 * time.Second, 149, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -451,11 +451,11 @@ func TestQuotaReturnsWhatTheClientHasLearned(t *testing.T) {
 		first told    // after their answers
 		later told    // half a minute after a whole minute, after as many further requests
 	}{
-		"none":          {quota: rules{size: 1000, silent: true}, after: 10},
-		"the usual one": {quota: rules{size: 60}, after: 10, first: told{50, 60}, later: told{50, 60}},
-		"a small one":   {quota: rules{size: 20}, after: 10, first: told{10, 60}, later: told{10, 20}},
-		"a large one":   {quota: rules{size: 300}, after: 10, first: told{290, 300}, later: told{290, 300}},
-		"a cap":         {quota: rules{size: 300}, ask: 30, after: 2, first: told{0, 30}, later: told{0, 30}},
+		"without headers there is no quota to tell":                 {quota: rules{size: 1000, silent: true}, after: 10},
+		"a quota of the usual size is told after the first answers": {quota: rules{size: 60}, after: 10, first: told{50, 60}, later: told{50, 60}},
+		"a small quota is told after a whole minute":                {quota: rules{size: 20}, after: 10, first: told{10, 60}, later: told{10, 20}},
+		"a large quota is told after the first answers":             {quota: rules{size: 300}, after: 10, first: told{290, 300}, later: told{290, 300}},
+		"a cap that the user sets is told instead of the quota":     {quota: rules{size: 300}, ask: 30, after: 2, first: told{0, 30}, later: told{0, 30}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -147,9 +147,9 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 		{"nothing documented, bare array", 14, ignores(bare, 250), 250, 1},
 		{"nothing documented, results", 14, ignores(results, 250), 250, 1},
 		{"per_page documented, bare array", 0, ignores(bare, 250), 250, 1},
-		{"empty bare array", 18, ignores(bare, 0), 0, 1},
-		{"empty results", 18, ignores(results, 0), 0, 1},
-		{"rows without ID", 14, func(url.Values) (int, string) { return 200, `[{"name":"x"},{"name":"x"},{}]` }, 3, 1},
+		{"an empty bare array takes one request", 18, ignores(bare, 0), 0, 1},
+		{"empty results take one request", 18, ignores(results, 0), 0, 1},
+		{"rows without an ID are all returned", 14, func(url.Values) (int, string) { return 200, `[{"name":"x"},{"name":"x"},{}]` }, 3, 1},
 		{"rows without ID, offset ignored", 18, func(url.Values) (int, string) { return 200, `[{"name":"x"},{"name":"x"},{}]` }, 3, 2},
 	}
 	for _, test := range tests {
@@ -333,23 +333,23 @@ func TestInvalidListsAreErrors(t *testing.T) {
 		service pager
 		says    string
 	}{
-		{"a cursor that repeats", 0, func(q url.Values) (int, string) {
+		{"a cursor may not repeat", 0, func(q url.Values) (int, string) {
 			n := len(q.Get("cursor"))
 			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"1:1:0"}`
 		}, "cursor repeats"},
-		{"two cursors in turn", 0, func(q url.Values) (int, string) {
+		{"two cursors may not take turns", 0, func(q url.Values) (int, string) {
 			next := map[string]string{"": "1:1:0", "1:1:0": "1:2:0", "1:2:0": "1:1:0"}[q.Get("cursor")]
 			n := int(next[2])
 			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"` + next + `"}`
 		}, "cursor repeats"},
-		{"a page that repeats", 0, func(q url.Values) (int, string) {
+		{"a page may not repeat", 0, func(q url.Values) (int, string) {
 			return 200, `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":"1:1` + q.Get("cursor") + `:0"}`
 		}, "page repeats"},
-		{"two pages in turn", 0, func(q url.Values) (int, string) {
+		{"two pages may not take turns", 0, func(q url.Values) (int, string) {
 			n := len(q.Get("cursor")) % 2
 			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"1:1:` + q.Get("cursor") + `0"}`
 		}, "nothing new"},
-		{"empty pages without end", 0, func(q url.Values) (int, string) {
+		{"empty pages may not go on without end", 0, func(q url.Values) (int, string) {
 			return 200, `{"results":[],"next_page_results":true,"next_cursor":"1:1:` + q.Get("cursor") + `0"}`
 		}, "nothing new"},
 		{"more, but no cursor", 0, func(url.Values) (int, string) {
@@ -365,21 +365,21 @@ func TestInvalidListsAreErrors(t *testing.T) {
 		{"no way to the rest, of which only the count tells", 0, func(url.Values) (int, string) {
 			return 200, `{"results":` + records(0, 3) + `,"count":10}`
 		}, "no way to the rest"},
-		{"rows without end", 18, func(url.Values) (int, string) {
+		{"rows may not go on without end", 18, func(url.Values) (int, string) {
 			page++
 			return 200, records(page, page+1)
 		}, "does not end"},
-		{"an object", 18, func(url.Values) (int, string) { return 200, `{"id":"x"}` }, "not a list"},
-		{"results are an object", 18, func(url.Values) (int, string) { return 200, `{"results":{"a":[]}}` }, "not a list"},
-		{"results are null", 18, func(url.Values) (int, string) { return 200, `{"results":null}` }, "not a list"},
-		{"a text", 18, func(url.Values) (int, string) { return 200, `"x"` }, "not a list"},
-		{"a list of texts", 18, func(url.Values) (int, string) { return 200, `["x"]` }, "entry 1"},
-		{"a list with a null", 18, func(url.Values) (int, string) { return 200, `{"results":[{},null]}` }, "entry 2"},
-		{"numbers for IDs", 18, func(url.Values) (int, string) { return 200, `[{"id":1}]` }, `the ID "1", which is no UUID`},
-		{"a path for an ID", 18, func(url.Values) (int, string) { return 200, `[{},{"id":"../../x"}]` }, `the ID "../../x", which is no UUID`},
-		{"nothing", 18, func(url.Values) (int, string) { return 200, `` }, "empty"},
-		{"a web page", 18, func(url.Values) (int, string) { return 200, `<html>Log in</html>` }, "is the base URL right?"},
-		{"too many values", 18, func(url.Values) (int, string) { return 200, `[` + strings.Repeat(`0,`, 4_000_000) + `0]` }, "too large"},
+		{"an object is not a list", 18, func(url.Values) (int, string) { return 200, `{"id":"x"}` }, "not a list"},
+		{"results that are an object are not a list", 18, func(url.Values) (int, string) { return 200, `{"results":{"a":[]}}` }, "not a list"},
+		{"results that are null are not a list", 18, func(url.Values) (int, string) { return 200, `{"results":null}` }, "not a list"},
+		{"a text is not a list", 18, func(url.Values) (int, string) { return 200, `"x"` }, "not a list"},
+		{"an entry of a list may not be a text", 18, func(url.Values) (int, string) { return 200, `["x"]` }, "entry 1"},
+		{"an entry of a list may not be null", 18, func(url.Values) (int, string) { return 200, `{"results":[{},null]}` }, "entry 2"},
+		{"a number is no ID of a row", 18, func(url.Values) (int, string) { return 200, `[{"id":1}]` }, `the ID "1", which is no UUID`},
+		{"a path is no ID of a row", 18, func(url.Values) (int, string) { return 200, `[{},{"id":"../../x"}]` }, `the ID "../../x", which is no UUID`},
+		{"an empty answer is not a list", 18, func(url.Values) (int, string) { return 200, `` }, "empty"},
+		{"a web page asks whether the base URL is right", 18, func(url.Values) (int, string) { return 200, `<html>Log in</html>` }, "is the base URL right?"},
+		{"a list with too many values is too large", 18, func(url.Values) (int, string) { return 200, `[` + strings.Repeat(`0,`, 4_000_000) + `0]` }, "too large"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -597,10 +597,10 @@ func TestPagesGetSmallerAfterOneThatTakesTooLong(t *testing.T) {
 		rows  int
 		sizes string // in the order of the requests of the first list
 	}{
-		"from the beginning":  {func(int) int { return 300 }, 700, "1000 250 250 250"},
-		"twice":               {func(int) int { return 70 }, 130, "1000 250 62 62 62"},
-		"in the middle":       {func(n int) int { return []int{1000, 1000, 300}[min(n, 2)] }, 2400, "1000 1000 1000 250 250"},
-		"to the smallest one": {func(int) int { return 10 }, 15, "1000 250 62 15 10 10"},
+		"the first page is too large":     {func(int) int { return 300 }, 700, "1000 250 250 250"},
+		"pages get smaller a second time": {func(int) int { return 70 }, 130, "1000 250 62 62 62"},
+		"a later page is too large":       {func(n int) int { return []int{1000, 1000, 300}[min(n, 2)] }, 2400, "1000 1000 1000 250 250"},
+		"pages get as small as they may":  {func(int) int { return 10 }, 15, "1000 250 62 15 10 10"},
 	} {
 		for how, slow := range map[string]func() (*http.Response, error){
 			"no answer": func() (*http.Response, error) { pass(time.Minute); return nil, errors.New("cut") },

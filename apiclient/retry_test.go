@@ -176,9 +176,9 @@ func TestTheErrorOfAnUnreachableServiceNamesIt(t *testing.T) {
 		err  error
 		want string
 	}{
-		"nothing listens": {os.NewSyscallError("connect", syscall.ECONNREFUSED), "connection refused: nothing listens there"},
-		"no such host":    {&net.DNSError{Err: "no such host", Name: "plane.example.com", Server: "10.0.0.1:53", IsNotFound: true}, "there is no host named plane.example.com"},
-		"it takes long":   {os.ErrDeadlineExceeded, "no connection in time"},
+		"a refused connection names the base URL":             {os.NewSyscallError("connect", syscall.ECONNREFUSED), "connection refused: nothing listens there"},
+		"a host without an address is named":                  {&net.DNSError{Err: "no such host", Name: "plane.example.com", Server: "10.0.0.1:53", IsNotFound: true}, "there is no host named plane.example.com"},
+		"a connection that takes too long names the base URL": {os.ErrDeadlineExceeded, "no connection in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,9 +208,9 @@ func TestARequestWaitsForTheEndOfAnOutage(t *testing.T) {
 		err   error
 		most  time.Duration
 	}{
-		"that ends":                        {4 * time.Minute, dialFails(), 5 * time.Minute},
-		"that ends, without a name server": {4 * time.Minute, noHost, 5 * time.Minute},
-		"that does not end":                {time.Hour, dialFails(), 6 * time.Minute},
+		"a request outlasts an outage of four minutes":              {4 * time.Minute, dialFails(), 5 * time.Minute},
+		"a request outlasts a name server's outage of four minutes": {4 * time.Minute, noHost, 5 * time.Minute},
+		"a request gives up in an outage of an hour":                {time.Hour, dialFails(), 6 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -322,19 +322,19 @@ func TestOnlyAToggledSlashIsFollowed(t *testing.T) {
 		{"307", []http.HandlerFunc{moved(307, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"308", []http.HandlerFunc{moved(308, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"a path that lacks what the base URL's path begins with", []http.HandlerFunc{moved(301, project+"/"), ok}, []string{project, project + "/"}, "", 0},
-		{"another query", []http.HandlerFunc{moved(301, slashed+"?a=b"), ok}, []string{project}, "something else", apiclient.NoEffect},
+		{"a redirect to another query is not followed", []http.HandlerFunc{moved(301, slashed+"?a=b"), ok}, []string{project}, "something else", apiclient.NoEffect},
 		{"303", []http.HandlerFunc{moved(303, slashed), ok}, []string{project}, "does not follow", apiclient.UnknownEffect},
 		{"300", []http.HandlerFunc{moved(300, slashed), ok}, []string{project}, "does not follow", apiclient.UnknownEffect},
-		{"to and fro", []http.HandlerFunc{moved(301, slashed), moved(301, "/plane"+project)}, []string{project, project + "/"}, "to and fro", apiclient.NoEffect},
-		{"another slash and another", []http.HandlerFunc{moved(301, slashed), moved(301, slashed+"/")}, []string{project, project + "/"}, "not the same path", apiclient.NoEffect},
-		{"to the same path", []http.HandlerFunc{moved(301, "/plane"+project)}, []string{project}, "not the same path", apiclient.NoEffect},
-		{"another path", []http.HandlerFunc{moved(302, "/login/?next=x")}, []string{project}, "/login/", apiclient.NoEffect},
-		{"another host", []http.HandlerFunc{moved(307, other+slashed)}, []string{project}, other, apiclient.NoEffect},
-		{"another host without a scheme", []http.HandlerFunc{moved(307, "//elsewhere.example"+slashed)}, []string{project}, "elsewhere.example", apiclient.NoEffect},
-		{"no target", []http.HandlerFunc{moved(301, "")}, []string{project}, "does not say where", apiclient.NoEffect},
-		{"a target that is none", []http.HandlerFunc{moved(301, "http://[::bad")}, []string{project}, "not an address", apiclient.NoEffect},
+		{"redirects to and fro are not followed", []http.HandlerFunc{moved(301, slashed), moved(301, "/plane"+project)}, []string{project, project + "/"}, "to and fro", apiclient.NoEffect},
+		{"a redirect that adds a second slash is not followed", []http.HandlerFunc{moved(301, slashed), moved(301, slashed+"/")}, []string{project, project + "/"}, "not the same path", apiclient.NoEffect},
+		{"a redirect to the same path is not followed", []http.HandlerFunc{moved(301, "/plane"+project)}, []string{project}, "not the same path", apiclient.NoEffect},
+		{"a redirect to another path is not followed", []http.HandlerFunc{moved(302, "/login/?next=x")}, []string{project}, "/login/", apiclient.NoEffect},
+		{"a redirect to another host is not followed", []http.HandlerFunc{moved(307, other+slashed)}, []string{project}, other, apiclient.NoEffect},
+		{"a redirect to another host without a scheme is not followed", []http.HandlerFunc{moved(307, "//elsewhere.example"+slashed)}, []string{project}, "elsewhere.example", apiclient.NoEffect},
+		{"a redirect without a target is not followed", []http.HandlerFunc{moved(301, "")}, []string{project}, "does not say where", apiclient.NoEffect},
+		{"a redirect to what is no address is not followed", []http.HandlerFunc{moved(301, "http://[::bad")}, []string{project}, "not an address", apiclient.NoEffect},
 		{"a target that turns the direction of writing", []http.HandlerFunc{moved(303, "/x\u202ey")}, []string{project}, "/xy", apiclient.UnknownEffect},
-		{"an error behind the redirect", []http.HandlerFunc{moved(301, slashed), status(400, `{"name":["no"]}`)}, []string{project, project + "/"}, "name: no", apiclient.Rejected},
+		{"the answer after a redirect counts", []http.HandlerFunc{moved(301, slashed), status(400, `{"name":["no"]}`)}, []string{project, project + "/"}, "name: no", apiclient.Rejected},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -45,22 +45,22 @@ func TestTheErrorsOfV2AreRead(t *testing.T) {
 		effect apiclient.Effect
 		is     error // one of the sentinel errors; nil = none
 	}{
-		"every field that is wrong": {problem(400, "invalid_request", "invalid_request", fields), "400: That is refused: name: Taken. max_length; items.2.color: No color.", rejected, nil},
-		"the credential":            {problem(401, "unauthorized", "unauthorized", ""), "give an API key", none, apiclient.ErrUnauthorized},
-		"the workspace's plan":      {problem(402, "payment_required", "payment_required", ""), "the workspace's plan lacks this feature", none, apiclient.ErrUnsupported},
-		"permission":                {problem(403, "forbidden", "workflow_transition_denied", ""), "403: That is refused.", none, apiclient.ErrForbidden},
-		"an object":                 {problem(404, "not_found", "not_found", ""), "there is no such object, or the credential's owner may not see it", none, apiclient.ErrNotFound},
-		"a route":                   {status(404, `{"error":"Not here."}`), "lacks the route", none, apiclient.ErrUnsupported},
-		"a route, in no words":      {status(404, ``), "lacks the route", none, apiclient.ErrUnsupported},
-		"a proxy's 404":             {status(404, `<html><title>nginx</title>`), "is the base URL right?", none, apiclient.ErrWebPage},
-		"a method":                  {problem(405, "method_not_allowed", "method_not_allowed", ""), "lacks the route", none, apiclient.ErrUnsupported},
-		"a duplicate":               {problem(409, "conflict", "conflict", ""), "409: That is refused.", rejected, apiclient.ErrConflict},
-		"states of the workspace":   {problem(409, "conflict", "states_managed_at_workspace", ""), "on its other level", none, apiclient.ErrUnsupported},
-		"types of the workspace":    {problem(409, "conflict", "work_item_types_managed_at_workspace", ""), "on its other level", none, apiclient.ErrUnsupported},
-		"types of the project":      {problem(409, "conflict", "work_item_types_managed_at_project", ""), "on its other level", none, apiclient.ErrUnsupported},
-		"the size":                  {problem(413, "payload_too_large", "payload_too_large", ""), "about 5 MB", none, nil},
-		"an internal error":         {problem(500, "server_error", "listing_authorization_misconfigured", ""), "it is not known whether it took effect", unknown, nil},
-		"a service that is away":    {problem(503, "service_unavailable", "service_unavailable", ""), "it is not known whether it took effect", unknown, nil},
+		"a refusal names every field that is wrong":                {problem(400, "invalid_request", "invalid_request", fields), "400: That is refused: name: Taken. max_length; items.2.color: No color.", rejected, nil},
+		"a refused credential asks for an API key":                 {problem(401, "unauthorized", "unauthorized", ""), "give an API key", none, apiclient.ErrUnauthorized},
+		"a feature that the workspace's plan lacks is unsupported": {problem(402, "payment_required", "payment_required", ""), "the workspace's plan lacks this feature", none, apiclient.ErrUnsupported},
+		"a missing permission is forbidden":                        {problem(403, "forbidden", "workflow_transition_denied", ""), "403: That is refused.", none, apiclient.ErrForbidden},
+		"an object that is not found may be hidden from the user":  {problem(404, "not_found", "not_found", ""), "there is no such object, or the credential's owner may not see it", none, apiclient.ErrNotFound},
+		"a route that does not exist is unsupported":               {status(404, `{"error":"Not here."}`), "lacks the route", none, apiclient.ErrUnsupported},
+		"a 404 without a body is unsupported":                      {status(404, ``), "lacks the route", none, apiclient.ErrUnsupported},
+		"a web page with 404 asks whether the base URL is right":   {status(404, `<html><title>nginx</title>`), "is the base URL right?", none, apiclient.ErrWebPage},
+		"a method that the route lacks is unsupported":             {problem(405, "method_not_allowed", "method_not_allowed", ""), "lacks the route", none, apiclient.ErrUnsupported},
+		"a duplicate is a conflict, and was rejected":              {problem(409, "conflict", "conflict", ""), "409: That is refused.", rejected, apiclient.ErrConflict},
+		"states that the workspace manages are on the other level": {problem(409, "conflict", "states_managed_at_workspace", ""), "on its other level", none, apiclient.ErrUnsupported},
+		"types that the workspace manages are on the other level":  {problem(409, "conflict", "work_item_types_managed_at_workspace", ""), "on its other level", none, apiclient.ErrUnsupported},
+		"types that the project manages are on the other level":    {problem(409, "conflict", "work_item_types_managed_at_project", ""), "on its other level", none, apiclient.ErrUnsupported},
+		"a body that is too large names the limit":                 {problem(413, "payload_too_large", "payload_too_large", ""), "about 5 MB", none, nil},
+		"an internal error leaves the effect unknown":              {problem(500, "server_error", "listing_authorization_misconfigured", ""), "it is not known whether it took effect", unknown, nil},
+		"a service that is unavailable leaves the effect unknown":  {problem(503, "service_unavailable", "service_unavailable", ""), "it is not known whether it took effect", unknown, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +78,7 @@ func TestTheErrorsOfV2AreRead(t *testing.T) {
 			if e.TooLarge() != (e.Status == 413) {
 				t.Error("too large is a matter of the status")
 			}
-			if name == "every field that is wrong" && (e.Code != "invalid_request" || len(e.Fields["name"]) != 2) {
+			if name == "a refusal names every field that is wrong" && (e.Code != "invalid_request" || len(e.Fields["name"]) != 2) {
 				t.Errorf("code %q, fields %v", e.Code, e.Fields)
 			}
 		})
@@ -121,12 +121,12 @@ func TestAListOfV2RepeatsItsQueryOnEveryPage(t *testing.T) {
 		total int
 		want  []string
 	}{
-		"by itself": {nil, 450, []string{
+		"a list asks for large pages in a stable order": {nil, 450, []string{
 			"order_by=created_at&paginate=cursor&per_page=200",
 			"cursor=200&order_by=created_at&paginate=cursor&per_page=200",
 			"cursor=400&order_by=created_at&paginate=cursor&per_page=200",
 		}},
-		"with filters, fields, an order and a size": {
+		"the caller's filters, fields, order and size are sent": {
 			url.Values{"order_by": {"id"}, "fields": {"id"}, "name": {"x"}, "per_page": {"2"}},
 			3,
 			[]string{
@@ -134,7 +134,7 @@ func TestAListOfV2RepeatsItsQueryOnEveryPage(t *testing.T) {
 				"cursor=2&fields=id&name=x&order_by=id&paginate=cursor&per_page=2",
 			},
 		},
-		"empty": {nil, 0, []string{"order_by=created_at&paginate=cursor&per_page=200"}},
+		"an empty list takes one request": {nil, 0, []string{"order_by=created_at&paginate=cursor&per_page=200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,15 +213,15 @@ func TestAListOfV2ThatIsNotAsDocumentedNamesTheField(t *testing.T) {
 	t.Parallel()
 	row := records(1, 2)
 	for name, tt := range map[string]struct{ body, says string }{
-		"no data":                     {`{"has_more":false}`, `"data" is not a list`},
-		"v1's envelope":               {`{"results":[],"next_page_results":false}`, `"data" is not a list`},
-		"data that is an object":      {`{"data":{},"has_more":false}`, `"data" is not a list`},
-		"offset pages":                {`{"data":[],"next":50,"pagination":{"style":"offset"}}`, `"has_more" is neither`},
-		"more without a cursor":       {`{"data":` + row + `,"has_more":true,"next_cursor":null}`, `no "next_cursor"`},
-		"a cursor that repeats":       {`{"data":` + row + `,"has_more":true,"next_cursor":"a"}`, "repeats"},
-		"a row without an ID":         {`{"data":[{"id":"` + id(1) + `"},{"name":"y"}],"has_more":false}`, `"data[1].id"`},
-		"a row that is a text":        {`{"data":["x"],"has_more":false}`, "entry 1"},
-		"an answer that is no object": {`"x"`, `"data" is not a list`},
+		"a list needs the field data":                {`{"has_more":false}`, `"data" is not a list`},
+		"the envelope of API v1 is not a list of v2": {`{"results":[],"next_page_results":false}`, `"data" is not a list`},
+		"data that is an object is not a list":       {`{"data":{},"has_more":false}`, `"data" is not a list`},
+		"offset pages lack has_more":                 {`{"data":[],"next":50,"pagination":{"style":"offset"}}`, `"has_more" is neither`},
+		"has_more needs a cursor":                    {`{"data":` + row + `,"has_more":true,"next_cursor":null}`, `no "next_cursor"`},
+		"a cursor may not repeat":                    {`{"data":` + row + `,"has_more":true,"next_cursor":"a"}`, "repeats"},
+		"a row needs an ID":                          {`{"data":[{"id":"` + id(1) + `"},{"name":"y"}],"has_more":false}`, `"data[1].id"`},
+		"a row may not be a text":                    {`{"data":["x"],"has_more":false}`, "entry 1"},
+		"an answer that is no object is not a list":  {`"x"`, `"data" is not a list`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,18 +293,18 @@ func TestTheErrorOfARowHasTheFormOfARequestError(t *testing.T) {
 func TestABulkAnswerThatIsNotAsDocumentedLeavesTheEffectUnknown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ body, says string }{
-		"no results":               {`{"succeeded":2,"failed":0}`, `"results" is not a list`},
-		"an array":                 {`[` + good(0) + `,` + good(1) + `]`, `"results" is not a list`},
-		"too few rows":             {`{"results":[` + good(0) + `],"succeeded":1,"failed":0}`, "1 rows instead of 2"},
-		"a row twice":              {`{"results":[` + good(0) + `,` + good(0) + `],"succeeded":2,"failed":0}`, `"results[1].index"`},
-		"a row that was not sent":  {`{"results":[` + good(0) + `,` + good(2) + `],"succeeded":2,"failed":0}`, `"results[1].index"`},
-		"a row without index":      {`{"results":[` + good(0) + `,{"result":"created"}],"succeeded":2,"failed":0}`, `"results[1].index"`},
-		"a row that is null":       {`{"results":[` + good(0) + `,null],"succeeded":2,"failed":0}`, `"results[1].index"`},
-		"an unknown result":        {`{"results":[` + good(0) + `,{"index":1,"result":"queued"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
-		"another request's result": {`{"results":[` + good(0) + `,{"index":1,"result":"updated","id":"` + id(1) + `"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
-		"a row without ID":         {`{"results":[` + good(0) + `,{"index":1,"result":"created"}],"succeeded":2,"failed":0}`, `"results[1].id"`},
-		"a number for an ID":       {`{"results":[` + good(0) + `,{"index":1,"result":"created","id":7}],"succeeded":2,"failed":0}`, `"results[1].id"`},
-		"counts of other rows":     {`{"results":[` + good(0) + `,` + bad + `],"succeeded":2,"failed":0}`, `"succeeded" and "failed"`},
+		"a bulk answer needs results":                           {`{"succeeded":2,"failed":0}`, `"results" is not a list`},
+		"a bulk answer may not be an array":                     {`[` + good(0) + `,` + good(1) + `]`, `"results" is not a list`},
+		"a bulk answer needs as many rows as were sent":         {`{"results":[` + good(0) + `],"succeeded":1,"failed":0}`, "1 rows instead of 2"},
+		"a bulk answer may not name a row twice":                {`{"results":[` + good(0) + `,` + good(0) + `],"succeeded":2,"failed":0}`, `"results[1].index"`},
+		"a bulk answer may not name a row that was not sent":    {`{"results":[` + good(0) + `,` + good(2) + `],"succeeded":2,"failed":0}`, `"results[1].index"`},
+		"a row of a bulk answer needs its index":                {`{"results":[` + good(0) + `,{"result":"created"}],"succeeded":2,"failed":0}`, `"results[1].index"`},
+		"a row of a bulk answer may not be null":                {`{"results":[` + good(0) + `,null],"succeeded":2,"failed":0}`, `"results[1].index"`},
+		"a row of a bulk answer may not have an unknown result": {`{"results":[` + good(0) + `,{"index":1,"result":"queued"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
+		"a row of a bulk create may not be updated":             {`{"results":[` + good(0) + `,{"index":1,"result":"updated","id":"` + id(1) + `"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
+		"a created row needs an ID":                             {`{"results":[` + good(0) + `,{"index":1,"result":"created"}],"succeeded":2,"failed":0}`, `"results[1].id"`},
+		"a number is no ID of a created row":                    {`{"results":[` + good(0) + `,{"index":1,"result":"created","id":7}],"succeeded":2,"failed":0}`, `"results[1].id"`},
+		"the counts of a bulk answer fit its rows":              {`{"results":[` + good(0) + `,` + bad + `],"succeeded":2,"failed":0}`, `"succeeded" and "failed"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,13 +75,13 @@ func TestNearFindsMisspeltWordsAndIgnoresCase(t *testing.T) {
 		word string
 		want []string
 	}{
-		"one slip":                       {"In Progres", []string{"In Progress"}},
-		"case is ignored":                {"in progress", []string{"In Progress"}},
-		"two letters swapped":            {"Tood", []string{"Todo"}},
-		"even in a short word":           {"Dnoe", []string{"Done"}},
-		"what is much further off":       {"Backlo", []string{"Backlog"}},
-		"nothing near":                   {"Waiting for legal", nil},
-		"the empty word is near nothing": {"", nil},
+		"a word with one letter missing has a near one":        {"In Progres", []string{"In Progress"}},
+		"the case of letters is ignored":                       {"in progress", []string{"In Progress"}},
+		"a word with two letters swapped has a near one":       {"Tood", []string{"Todo"}},
+		"a short word with two letters swapped has a near one": {"Dnoe", []string{"Done"}},
+		"a word that is much further off is not near":          {"Backlo", []string{"Backlog"}},
+		"a word without a near one gets none":                  {"Waiting for legal", nil},
+		"the empty word is near nothing":                       {"", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

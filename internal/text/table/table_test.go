@@ -61,19 +61,19 @@ func TestRowsOfEveryProgramAreRead(t *testing.T) {
 		text string
 		want []string
 	}{
-		"commas":                          {"Key,Text\na,b\n", []string{"2:a|b"}},
-		"semicolons":                      {"Key;Text\r\na,b;c\r\n", []string{"2:a,b|c"}},
-		"tabs":                            {"Key\tText\na\tb", []string{"2:a|b"}},
-		"a header with blanks":            {"Key ,\u00a0Text\na,b\n", []string{"2:a|b"}},
-		"repeated columns":                {"Key,Text,Text\na,b,c\n", []string{"2:a|b|c"}},
-		"short rows":                      {"Key,Text,X,Y\na,b\nc\n", []string{"2:a|b||", "3:c|||"}},
-		"empty lines":                     {"Key,Text\n\n,\na,b\n,\n\n", []string{"4:a|b"}},
-		"cells beyond the header, empty":  {"Key,Text\na,b,,\n", []string{"2:a|b"}},
-		"quotes and lines within a cell":  {"Key,Text\na,\"say \"\"so\"\"\nnow\"\nc,d\n", []string{"2:a|say \"so\"\nnow", "4:c|d"}},
-		"carriage returns within a cell":  {"Key,Text\na,\"b\r\nc\rd\"\n", []string{"2:a|b\nc\nd"}},
-		"carriage returns end lines":      {"Key,Text\ra,b\rc,d\r", []string{"2:a|b", "3:c|d"}},
-		"a header pasted into the middle": {"Key,Text\na,b\nKey,Text\nc,d\n", []string{"2:a|b", "4:c|d"}},
-		"a header alone":                  {"Key,Text\n", nil},
+		"commas separate cells":                              {"Key,Text\na,b\n", []string{"2:a|b"}},
+		"semicolons separate cells":                          {"Key;Text\r\na,b;c\r\n", []string{"2:a,b|c"}},
+		"tabs separate cells":                                {"Key\tText\na\tb", []string{"2:a|b"}},
+		"blanks around the names of a header are ignored":    {"Key ,\u00a0Text\na,b\n", []string{"2:a|b"}},
+		"each of two columns with one name is read":          {"Key,Text,Text\na,b,c\n", []string{"2:a|b|c"}},
+		"a short row is filled with empty cells":             {"Key,Text,X,Y\na,b\nc\n", []string{"2:a|b||", "3:c|||"}},
+		"empty lines and empty rows are skipped":             {"Key,Text\n\n,\na,b\n,\n\n", []string{"4:a|b"}},
+		"empty cells beyond the header are ignored":          {"Key,Text\na,b,,\n", []string{"2:a|b"}},
+		"a cell may hold quotes and line ends":               {"Key,Text\na,\"say \"\"so\"\"\nnow\"\nc,d\n", []string{"2:a|say \"so\"\nnow", "4:c|d"}},
+		"carriage returns within a cell become line ends":    {"Key,Text\na,\"b\r\nc\rd\"\n", []string{"2:a|b\nc\nd"}},
+		"a carriage return alone ends a line":                {"Key,Text\ra,b\rc,d\r", []string{"2:a|b", "3:c|d"}},
+		"a header that is repeated in the middle is skipped": {"Key,Text\na,b\nKey,Text\nc,d\n", []string{"2:a|b", "4:c|d"}},
+		"a header alone has no rows":                         {"Key,Text\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,14 +88,14 @@ func TestRowsOfEveryProgramAreRead(t *testing.T) {
 func TestBrokenTablesAreErrorsWithTheirLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want, hint string }{
-		"an empty file":              {" \n", "f.csv: the file is empty", "export it again"},
-		"another table":              {"a,b\n1,2\n", "f.csv:1: the header has none of the expected columns", ""},
-		"a quotation without end":    {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
-		"a quotation mark too much":  {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
-		"text behind a quotation":    {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
-		"a row that is too long":     {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "a cell that holds ',' stands between quotation marks"},
-		"the end within a first row": {"Key,Text,X,Y,Z\na,b", "f.csv:2: the file ends within this row, which has 2 of 5 cells", "cut off"},
-		"the end within a row":       {"Key,Text,X,Y\na,b,c,d\ne,f", "f.csv:3: the file ends within this row, which has 2 of 4 cells", "cut off"},
+		"an empty file is an error":                                   {" \n", "f.csv: the file is empty", "export it again"},
+		"a header without the expected columns is an error":           {"a,b\n1,2\n", "f.csv:1: the header has none of the expected columns", ""},
+		"a quotation without an end names the row in which it begins": {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
+		"a quotation mark within a cell is written twice":             {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
+		"text after a quotation is an error":                          {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
+		"a row longer than the header is an error":                    {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "a cell that holds ',' stands between quotation marks"},
+		"a file may not end within its first row":                     {"Key,Text,X,Y,Z\na,b", "f.csv:2: the file ends within this row, which has 2 of 5 cells", "cut off"},
+		"a file may not end within a later row":                       {"Key,Text,X,Y\na,b,c,d\ne,f", "f.csv:3: the file ends within this row, which has 2 of 4 cells", "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

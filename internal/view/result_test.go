@@ -113,21 +113,21 @@ func TestAResultNamesTheNextStep(t *testing.T) {
 		result   executor.Result
 		out, err string
 	}{
-		"nothing was to do": {executor.Result{}, "Applied: nothing.\n", ""},
-		"all went well": {
+		"a run without steps says that nothing was applied": {executor.Result{}, "Applied: nothing.\n", ""},
+		"a complete run names no next step": {
 			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Done}}},
 			"Applied: 1 created.\n", "",
 		},
-		"it gave numbers": {
+		"a run that gave numbers shows them": {
 			executor.Result{Steps: []executor.StepResult{numbered("WEB-9"), numbered("WEB-10"), numbered("WEB-11"), numbered("NEW-OPS-1")}},
 			"+ created WEB-9 to WEB-11, NEW-OPS-1\nApplied: 4 created.\n", "",
 		},
-		"interrupted": {
+		"an interrupted run names the next step": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Interrupted: true},
 			"Applied: nothing; 1 not started.\n",
 			"next: interrupted; completed steps are recorded: run the same command again to continue\n",
 		},
-		"stopped": {
+		"a run that stopped shows the error and the next step": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrAbortRun), "give the key the scope projects.work_items:write"}},
 			"Applied: nothing; 1 not started.\n",
 			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct the errors above and run the same command again: it continues with the rest\n",

@@ -44,8 +44,8 @@ func TestFailuresForTheSameReasonAreReportedOnce(t *testing.T) {
 		full bool
 		says []string
 	}{
-		"in short": {false, []string{"work_item/web/i3", "m.yaml:4:1", "… 16 more steps; --full names them"}},
-		"in full":  {true, []string{"work_item/web/i19", "m.yaml:20:1"}},
+		"a short report names some of the steps": {false, []string{"work_item/web/i3", "m.yaml:4:1", "… 16 more steps; --full names them"}},
+		"a full report names every step":         {true, []string{"work_item/web/i19", "m.yaml:20:1"}},
 	} {
 		s := newScreen()
 		if tt.full {

@@ -77,19 +77,19 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		env               map[string]string
 		out, errors, live bool
 	}{
-		"a terminal":                  {streams: terminal, out: true, errors: true, live: true},
-		"no terminal":                 {streams: view.Streams{}},
-		"only standard error is one":  {streams: view.Streams{ErrTTY: true}, errors: true, live: true},
-		"only standard output is one": {streams: view.Streams{OutTTY: true}, out: true},
-		"--no-color":                  {streams: terminal, color: "never", live: true},
-		"--color always":              {color: "always", out: true, errors: true},
-		"FORCE_COLOR":                 {env: map[string]string{"FORCE_COLOR": "1"}, out: true, errors: true},
-		"NO_COLOR is stronger":        {env: map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}},
-		"a flag is stronger":          {color: "always", env: map[string]string{"NO_COLOR": "1"}, out: true, errors: true},
-		"NO_COLOR":                    {streams: terminal, env: map[string]string{"NO_COLOR": "1"}, live: true},
-		"an empty NO_COLOR is none":   {streams: terminal, env: map[string]string{"NO_COLOR": ""}, out: true, errors: true, live: true},
-		"a dumb terminal":             {streams: terminal, env: map[string]string{"TERM": "dumb"}},
-		"JSON is not coloured":        {streams: terminal, format: "json", live: true},
+		"a terminal gets colour":                                   {streams: terminal, out: true, errors: true, live: true},
+		"without a terminal there is no colour":                    {streams: view.Streams{}},
+		"errors get colour if only standard error is a terminal":   {streams: view.Streams{ErrTTY: true}, errors: true, live: true},
+		"output gets colour if only standard output is a terminal": {streams: view.Streams{OutTTY: true}, out: true},
+		"--no-color":                          {streams: terminal, color: "never", live: true},
+		"--color always":                      {color: "always", out: true, errors: true},
+		"FORCE_COLOR":                         {env: map[string]string{"FORCE_COLOR": "1"}, out: true, errors: true},
+		"NO_COLOR is stronger":                {env: map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}},
+		"the flag --color overrides NO_COLOR": {color: "always", env: map[string]string{"NO_COLOR": "1"}, out: true, errors: true},
+		"NO_COLOR":                            {streams: terminal, env: map[string]string{"NO_COLOR": "1"}, live: true},
+		"an empty NO_COLOR is ignored":        {streams: terminal, env: map[string]string{"NO_COLOR": ""}, out: true, errors: true, live: true},
+		"a dumb terminal gets no colour":      {streams: terminal, env: map[string]string{"TERM": "dumb"}},
+		"JSON is not coloured":                {streams: terminal, format: "json", live: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,7 +61,7 @@ func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 		sent       string // the object for which an earlier run announced an update without an outcome
 		want       []string
 	}{
-		"the same": {
+		"nothing changed": {
 			saved: plan("work_item/web/a update priority low high", "work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
 			now:   plan("work_item/web/a update priority low high", "work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
 		},
@@ -69,7 +69,7 @@ func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"),
 			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
-		"somebody changed another field": {
+		"somebody changed a field that the plan leaves alone": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high state !Done Todo"),
 			want: []string{`state of work_item/web/a: planned nothing, now "Done" -> "Todo"`},
 		},
@@ -88,7 +88,7 @@ func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"),
 			want: []string{"label/web/x: planned create, now adopt"},
 		},
-		"the manifest changed": {
+		"the manifest gives another value and deletes an object": {
 			saved: plan("work_item/web/a update labels - x,y"), now: plan("work_item/web/a update labels - x,z", "work_item/web/b delete"),
 			want: []string{
 				`labels of work_item/web/a: planned nothing -> "x, y", now nothing -> "x, z"`,
@@ -99,7 +99,7 @@ func TestAPlanIsStaleIfItsBasisChanged(t *testing.T) {
 			saved: plan("work_item/web/a create name - A", "work_item/web/b create name - B"), now: plan("work_item/web/b create name - B", "work_item/web/a create name - A"),
 			want: []string{"order of work_item/web/b: planned after work_item/web/a, now before it, and the service numbers what it creates"},
 		},
-		"members changed": {
+		"the manifest adds other members": {
 			saved: plan("cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"), now: plan("cycle/web/c#work_items add_members cycle - work_item/web/b,work_item/web/c"),
 			want: []string{
 				"add members of cycle/web/c: planned work_item/web/a, now work_item/web/c",
@@ -310,14 +310,14 @@ func TestAPlanWithAMemberThatIsNotKnownIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for place, text := range map[string]string{
-		"at the top":     edited(good, `{"format_version":1`, `{"format_version":1,"later":true`),
-		"in the options": edited(good, `"options":{`, `"options":{"later":true,`),
-		"in the basis":   edited(good, `"basis":{`, `"basis":{"later":true`),
-		"in the summary": edited(good, `"summary":{`, `"summary":{"later":true,`),
-		"in a notice":    edited(good, `"summary":"a notice"`, `"summary":"a notice","later":true`),
-		"in a step":      `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "later": true}]}`,
-		"in a change":    `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "changes": [{"path": "name", "later": true}]}]}`,
-		"with its case":  edited(good, `"options":{`, `"options":{"lateR":true,`),
+		"an unknown member at the top is refused":                   edited(good, `{"format_version":1`, `{"format_version":1,"later":true`),
+		"an unknown member in the options is refused":               edited(good, `"options":{`, `"options":{"later":true,`),
+		"an unknown member in the basis is refused":                 edited(good, `"basis":{`, `"basis":{"later":true`),
+		"an unknown member in the summary is refused":               edited(good, `"summary":{`, `"summary":{"later":true,`),
+		"an unknown member in a notice is refused":                  edited(good, `"summary":"a notice"`, `"summary":"a notice","later":true`),
+		"an unknown member in a step is refused":                    `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "later": true}]}`,
+		"an unknown member in a change is refused":                  `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "changes": [{"path": "name", "later": true}]}]}`,
+		"an unknown member is refused with the case of its letters": edited(good, `"options":{`, `"options":{"lateR":true,`),
 	} {
 		_, err := planfile.Parse("plan.json", []byte(text))
 		if err == nil || !strings.HasPrefix(strings.ToLower(err.Error()), `plan.json has the member "later", which this version of planform does not know`) {
@@ -465,9 +465,9 @@ func TestObjectsInValuesHaveNames(t *testing.T) {
 func TestAPageIsAPathInAWebApp(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]*planfile.Document{
-		"another host":  {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "//evil.example/"}}},
-		"a script":      {FormatVersion: 1, Steps: []planfile.Step{}, WebURL: "javascript:alert(1)//"},
-		"a script page": {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "javascript:alert(1)"}}},
+		"a page on another host is refused":   {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "//evil.example/"}}},
+		"a script is no address of a web app": {FormatVersion: 1, Steps: []planfile.Step{}, WebURL: "javascript:alert(1)//"},
+		"a script is no page":                 {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "javascript:alert(1)"}}},
 	} {
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -485,9 +485,9 @@ func TestOnlyWhatTheEditionLacksIsUnsupported(t *testing.T) {
 		cause planner.Cause
 		want  string
 	}{
-		"objects that the edition lacks": {planner.Cause{Code: planner.Lacks, Text: "no customers", Objects: "customers"}, "customers"},
-		"a person who has not accepted":  {planner.Cause{Code: planner.NotAccepted, Text: "not yet", Objects: "ada@example.com"}, ""},
-		"what the service refuses":       {planner.Cause{Code: planner.Refused, Text: "refused"}, ""},
+		"objects that the edition lacks":                       {planner.Cause{Code: planner.Lacks, Text: "no customers", Objects: "customers"}, "customers"},
+		"a person who has not accepted":                        {planner.Cause{Code: planner.NotAccepted, Text: "not yet", Objects: "ada@example.com"}, ""},
+		"a change that the service refuses is not unsupported": {planner.Cause{Code: planner.Refused, Text: "refused"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

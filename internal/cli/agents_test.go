@@ -20,12 +20,12 @@ func TestAnAgentAppliesNothingButThePlanThatAPersonRead(t *testing.T) {
 	}
 	saved := func(s *service, hash string) []string { return []string{s.dir + "/plan.json", "--expect", hash} }
 	for name, tt := range map[string]try{
-		"another plan": {saved, func(t *testing.T, s *service, _ string) {
+		"another plan in the same file is not applied": {saved, func(t *testing.T, s *service, _ string) {
 			t.Helper()
 			other := s.write(t, "other.yaml", strings.Replace(manifest, "low", "high", 1))
 			s.must(t, "plan", other, "--out", s.dir+"/plan.json")
 		}, "the plan has the hash "},
-		"an edited plan": {saved, func(t *testing.T, s *service, plan string) {
+		"an edited plan is not applied": {saved, func(t *testing.T, s *service, plan string) {
 			t.Helper()
 			s.write(t, "plan.json", strings.Replace(plan, `"low"`, `"high"`, 1))
 		}, "was changed after it was made"},

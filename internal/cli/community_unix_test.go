@@ -26,10 +26,10 @@ func TestTheNightlyServiceIsGivenUpWithItsLog(t *testing.T) {
 		status, made, out, says string
 		version                 string // asked for; default v9.9.9
 	}{
-		"the service comes up":    {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n"},
-		"the newest is asked for": {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n", version: "latest"},
-		"it does not":             {status: "502", says: "start: the service does not ask for a key after 0 seconds"},
-		"it makes no keys":        {status: "401", made: "Traceback", says: "start: no keys came of the workspaces"},
+		"a service that comes up gives its key":       {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n"},
+		"the newest version is looked up":             {status: "401", made: "PLANE_API_KEY=plane_api_1", out: "PLANE_API_KEY=plane_api_1\n", version: "latest"},
+		"a service that does not come up is given up": {status: "502", says: "start: the service does not ask for a key after 0 seconds"},
+		"a service that makes no keys is given up":    {status: "401", made: "Traceback", says: "start: no keys came of the workspaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

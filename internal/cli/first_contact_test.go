@@ -22,12 +22,12 @@ func TestWrongAddressesCredentialsAndWorkspacesAreReportedFirst(t *testing.T) {
 		says    string
 		hint    string
 	}{
-		"no such workspace": {
+		"an unknown workspace gets the hint to its slug": {
 			args: []string{"--workspace", "acmee"}, code: 4,
 			says: "error: the service gives no access to acmee: there is no such workspace, or ada (ada@example.com) is not a member of it",
 			hint: "check the slug",
 		},
-		"no such workspace on the community edition": {
+		"an unknown workspace of the community edition may be one without an invitation": {
 			edition: sandbox.Community, args: []string{"--workspace", "acmee"}, code: 4,
 			says: "there is no such workspace, or ada (ada@example.com) is not a member of it", hint: "have an admin of the workspace invite ada",
 		},
@@ -37,10 +37,10 @@ func TestWrongAddressesCredentialsAndWorkspacesAreReportedFirst(t *testing.T) {
 			base: "/acme/projects", code: 1,
 			says: "/acme/projects answers, but has no Plane API", hint: "leave /acme/projects out of the base URL",
 		},
-		"the same on the community edition": {
+		"the address of a page in the browser has no API on the community edition": {
 			edition: sandbox.Community, base: "/acme/projects", code: 1, says: "has no Plane API", hint: "leave /acme/projects out of the base URL",
 		},
-		"a wrong key": {key: "plane_api_wr0ng", code: 4, says: "is not accepted", hint: "it may be mistyped, expired or revoked"},
+		"a wrong key may be mistyped, expired or revoked": {key: "plane_api_wr0ng", code: 4, says: "is not accepted", hint: "it may be mistyped, expired or revoked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -63,11 +63,11 @@ func TestLogsOfTheStandardLibraryAreNotShown(t *testing.T) {
 func TestALinkOutOfTheFolderIsNotFollowedToKeepTheState(t *testing.T) {
 	t.Parallel()
 	for name, link := range map[string]func(dir, outside string) (from, to string){
-		"the folder": func(dir, outside string) (string, string) { return filepath.Join(dir, ".planform"), outside },
-		"the state": func(dir, outside string) (string, string) {
+		"the folder of states is a link": func(dir, outside string) (string, string) { return filepath.Join(dir, ".planform"), outside },
+		"the state is a link": func(dir, outside string) (string, string) {
 			return filepath.Join(dir, ".planform", "host_acme.state.json"), filepath.Join(outside, "new")
 		},
-		"the history": func(dir, outside string) (string, string) {
+		"the folder of the history is a link": func(dir, outside string) (string, string) {
 			return filepath.Join(dir, ".planform", "host_acme.state.json.history"), outside
 		},
 	} {

@@ -97,13 +97,13 @@ func TestAFileThatCannotBeReadIsNoServiceThatCannotBeReached(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a file":                        {missing, "file"},
-		"two files":                     {&os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.EXDEV}, "file"},
-		"a socket":                      {&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "unreachable"},
-		"a server":                      {&url.Error{Op: "Get", URL: "https://x", Err: syscall.ECONNREFUSED}, "unreachable"},
-		"a server, with certificates":   {&url.Error{Op: "Get", URL: "https://x", Err: x509.SystemRootsError{Err: missing}}, "unreachable"},
-		"the service":                   {&apiclient.ConnectionError{}, "unreachable"},
-		"a server that does not answer": {context.DeadlineExceeded, "unreachable"},
+		"a file that cannot be opened has the code file":               {missing, "file"},
+		"a rename that fails has the code file":                        {&os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.EXDEV}, "file"},
+		"a socket that does not exist is unreachable":                  {&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "unreachable"},
+		"a server that refuses is unreachable":                         {&url.Error{Op: "Get", URL: "https://x", Err: syscall.ECONNREFUSED}, "unreachable"},
+		"a server whose certificates cannot be checked is unreachable": {&url.Error{Op: "Get", URL: "https://x", Err: x509.SystemRootsError{Err: missing}}, "unreachable"},
+		"a service without a connection is unreachable":                {&apiclient.ConnectionError{}, "unreachable"},
+		"a server that does not answer is unreachable":                 {context.DeadlineExceeded, "unreachable"},
 	} {
 		if code, got := classify(fmt.Errorf("it failed: %w", c.err)); got != c.want || code != exitFailed {
 			t.Errorf("%s: %q, exit code %d", name, got, code)

@@ -386,15 +386,15 @@ func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 		want         string // of a plan that changes a field; "" = nothing
 		wantFile     string // of a plan that assigns eve and adds a file
 	}{
-		"version 1.4":                      {instance: instance("1.4.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
-		"a newer version":                  {instance: instance("v2.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
-		"version 1.3":                      {instance: instance("1.3.1"), versions: 1, wantFile: files},
-		"an older version":                 {instance: instance("0.28.0"), versions: 1},
-		"no version":                       {instance: `{"is_setup_done":false}`, versions: 1},
-		"another edition":                  {instance: `{"instance":{"edition":"PLANE_COMMERCIAL","current_version":"1.14.0"}}`, versions: 1},
-		"no such route, as version 1.4":    {status: 404, lite: 401, versions: 2, want: followers, wantFile: "eve@example.com 2"},
-		"no such route, as before":         {status: 404, lite: 404, versions: 2},
-		"a web page in place of the route": {instance: "<!doctype html><p>Plane</p>", lite: 404, versions: 2},
+		"version 1.4 tells followers":                                  {instance: instance("1.4.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
+		"a newer version tells followers":                              {instance: instance("v2.0"), versions: 1, want: followers, wantFile: "eve@example.com 2"},
+		"version 1.3 tells of files only":                              {instance: instance("1.3.1"), versions: 1, wantFile: files},
+		"an older version is not counted":                              {instance: instance("0.28.0"), versions: 1},
+		"a service without a version is not counted":                   {instance: `{"is_setup_done":false}`, versions: 1},
+		"another edition is not counted":                               {instance: `{"instance":{"edition":"PLANE_COMMERCIAL","current_version":"1.14.0"}}`, versions: 1},
+		"without the route, the lists of version 1.4 show the version": {status: 404, lite: 401, versions: 2, want: followers, wantFile: "eve@example.com 2"},
+		"without the route and these lists, the version is older":      {status: 404, lite: 404, versions: 2},
+		"a web page in place of the route":                             {instance: "<!doctype html><p>Plane</p>", lite: 404, versions: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -63,16 +63,16 @@ func TestALongPlanGoesThroughThePagerOnATerminal(t *testing.T) {
 		paged     bool
 		code      int
 	}{
-		"plan":                {nil, []string{"plan", "-f", manifest}, true, 0},
-		"its exit code stays": {nil, []string{"plan", "-f", manifest, "--detailed-exitcode"}, true, 2},
-		"a dry run of apply":  {nil, []string{"apply", "-f", manifest, "--dry-run", "--yes"}, false, 0},
-		"markdown":            {nil, []string{"plan", "-f", manifest, "-o", "markdown"}, true, 0},
-		"JSON":                {nil, []string{"plan", "-f", manifest, "-o", "json"}, false, 0},
-		"--no-pager":          {nil, []string{"plan", "-f", manifest, "--no-pager"}, false, 0},
-		"in CI":               {[]string{"CI=true"}, []string{"plan", "-f", manifest}, false, 0},
-		"a dumb terminal":     {[]string{"TERM=dumb"}, []string{"plan", "-f", manifest}, false, 0},
-		"no such pager":       {[]string{"PLANFORM_PAGER=no-such-pager"}, []string{"plan", "-f", manifest}, false, 0},
-		"a short plan":        {nil, []string{"plan", "-f", small, "--summary", "--state", "s"}, false, 0},
+		"a long plan is paged":                    {nil, []string{"plan", "-f", manifest}, true, 0},
+		"its exit code stays":                     {nil, []string{"plan", "-f", manifest, "--detailed-exitcode"}, true, 2},
+		"a dry run of apply is not paged":         {nil, []string{"apply", "-f", manifest, "--dry-run", "--yes"}, false, 0},
+		"a plan in Markdown is paged":             {nil, []string{"plan", "-f", manifest, "-o", "markdown"}, true, 0},
+		"a plan in JSON is not paged":             {nil, []string{"plan", "-f", manifest, "-o", "json"}, false, 0},
+		"--no-pager turns the pager off":          {nil, []string{"plan", "-f", manifest, "--no-pager"}, false, 0},
+		"nothing is paged in CI":                  {[]string{"CI=true"}, []string{"plan", "-f", manifest}, false, 0},
+		"nothing is paged on a dumb terminal":     {[]string{"TERM=dumb"}, []string{"plan", "-f", manifest}, false, 0},
+		"a pager that does not exist is not used": {[]string{"PLANFORM_PAGER=no-such-pager"}, []string{"plan", "-f", manifest}, false, 0},
+		"a short plan is not paged":               {nil, []string{"plan", "-f", small, "--summary", "--state", "s"}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -73,12 +73,12 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 		args          []string
 		before, items int // applied before, and wanted
 	}{
-		"errors in a file":                    {err: true, items: 3},
-		"output in a file":                    {out: true, items: 3},
-		"both in files":                       {out: true, err: true, items: 3},
-		"no plan is shown with --output json": {args: []string{"--output", "json"}, items: 3},
-		"a deletion, on the terminal":         {args: []string{"--prune"}, before: 8, items: 7},
-		"a deletion":                          {out: true, err: true, args: []string{"--prune"}, before: 8, items: 7},
+		"apply asks on the terminal with its errors in a file":   {err: true, items: 3},
+		"apply asks on the terminal with its output in a file":   {out: true, items: 3},
+		"apply asks on the terminal with both in files":          {out: true, err: true, items: 3},
+		"no plan is shown with --output json":                    {args: []string{"--output", "json"}, items: 3},
+		"a deletion needs the whole word yes":                    {args: []string{"--prune"}, before: 8, items: 7},
+		"a deletion needs the whole word yes with both in files": {out: true, err: true, args: []string{"--prune"}, before: 8, items: 7},
 	} {
 		for answer, agrees := range map[string]bool{"yes": true, "y": tt.before == 0, "no": false} {
 			t.Run(name+", "+answer, func(t *testing.T) {

@@ -174,10 +174,10 @@ func TestAStateThatAServerHoldsLockedForSomebodyElseIsExitCode5(t *testing.T) {
 		path string
 		env  map[string]string // address of the lock without the server's
 	}{
-		"by LOCK":              {path: "/states/web"},
-		"as GitLab does":       {path: "/api/v4/projects/1/terraform/state/web"},
-		"at an own address":    {"/states/web", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/lock", "TF_HTTP_LOCK_METHOD": "PUT", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
-		"with POST at its own": {"/s", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/s/lock", "TF_HTTP_LOCK_METHOD": "POST", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
+		"a state is locked with the method LOCK":                               {path: "/states/web"},
+		"a state at GitLab is locked at the address that GitLab has for locks": {path: "/api/v4/projects/1/terraform/state/web"},
+		"a lock may have an address and a method of its own":                   {"/states/web", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/lock", "TF_HTTP_LOCK_METHOD": "PUT", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
+		"a lock may be taken with POST":                                        {"/s", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/s/lock", "TF_HTTP_LOCK_METHOD": "POST", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,10 +224,10 @@ func TestAStateThatIsTooLargeForItsServerSaysSo(t *testing.T) {
 func TestAServiceThatAsksForAnHourIsTakenAtItsWord(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]sandboxtest.Break{
-		"in the service's words": {Status: http.StatusTooManyRequests, Body: `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`},
-		"without words":          {Status: http.StatusTooManyRequests},
-		"in a proxy's words":     {Status: http.StatusTooManyRequests, Body: "<html>Too many requests</html>"},
-		"for maintenance":        {Status: http.StatusServiceUnavailable},
+		"a refusal in the service's words is believed": {Status: http.StatusTooManyRequests, Body: `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`},
+		"a refusal without words is believed":          {Status: http.StatusTooManyRequests},
+		"a refusal in a proxy's words is believed":     {Status: http.StatusTooManyRequests, Body: "<html>Too many requests</html>"},
+		"a pause for maintenance is believed":          {Status: http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,7 +36,7 @@ func TestTheExitCode3ComesWithALineThatSaysWhy(t *testing.T) {
 		want     string // a pattern of the text
 		code     int    // of the apply
 	}{
-		"a step fails": {
+		"a failed step is named": {
 			manifest: project(`work_items: [{key: a, name: A}]`), code: 3, want: `error: could not create work_item/web/a`,
 			fault: func(req *http.Request) (f sandboxtest.Fault) {
 				if req.Method == http.MethodPost && items.MatchString(req.URL.Path) {
@@ -45,7 +45,7 @@ func TestTheExitCode3ComesWithALineThatSaysWhy(t *testing.T) {
 				return f
 			},
 		},
-		"something is not possible": {
+		"a step that is not possible is named": {
 			manifest: project(`work_items: [{key: a, name: A, relations: {relates_to: [WEB-99]}}]`), code: 3, want: `(?s)^! .*WEB-99`,
 		},
 		"the service leaves a reference out": {

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,6 +161,38 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: adopted(pay),
 		},
+		"archived items do not hide the record of a lost create": {
+			api: documented,
+			given: func(s *fakeService) {
+				s.items(1, 5, "Old", -time.Hour).items(17, 19, "Old", -time.Hour).numbered(21, "Pay", time.Second)
+			},
+			prior: append(knownItems(20), there, unconfirmedCreate(pay, 20)),
+			want:  one,
+			steps: adopted(pay),
+		},
+		"archived items do not hide the record of a lost create after them": {
+			api:   documented,
+			given: func(s *fakeService) { s.items(1, 5, "Old", -time.Hour).numbered(21, "Pay", time.Second) },
+			prior: append(knownItems(20), there, unconfirmedCreate(pay, 20)),
+			want:  one,
+			steps: adopted(pay),
+		},
+		"items that the state does not know any more do not hide the record of a lost create": {
+			api:   documented,
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(21, "Pay", time.Second) },
+			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 20)},
+			want:  one,
+			steps: adopted(pay),
+		},
+		"a lost create of a project that was created again is found after the numbers that begin anew": {
+			api: documented,
+			given: func(s *fakeService) {
+				s.items(101, 103, "Old", time.Hour).numbered(104, "Pay", time.Hour).renumber(100)
+			},
+			prior: append(knownItems(90), there, unconfirmedCreate(pay, 90)),
+			want:  one,
+			steps: adopted(pay),
+		},
 		"a lost create is left to a person if one of a removed object may have made its record": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
@@ -183,6 +216,17 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 func (fs *fakeService) items(first, last int, name string, after time.Duration) *fakeService {
 	for n := first; n <= last; n++ {
 		fs.numbered(n, name, after)
+	}
+	return fs
+}
+
+// renumber lowers the numbers of all work items.
+func (fs *fakeService) renumber(by int) *fakeService {
+	for _, o := range fs.objects {
+		if n, numbered := o.row["sequence_id"].(json.Number); numbered {
+			was, _ := n.Int64()
+			o.row["sequence_id"] = json.Number(strconv.Itoa(int(was) - by))
+		}
 	}
 	return fs
 }

@@ -92,9 +92,9 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 		}
 	}
 	delete(s.taken, "")
-	reads := 0
-	for n, unused := s.firstNumber(after), 0; unused < maxGap && !s.failed; n++ {
-		if s.known[n] != "" {
+	first, sure := s.firstNumber(after)
+	for n, reads, unused := first, 0, 0; unused < maxGap && !s.failed; n++ {
+		if sure && s.known[n] != "" {
 			unused = 0
 			continue
 		}
@@ -103,10 +103,16 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 			break
 		}
 		row := s.rowByNumber(n)
-		if unused++; row == nil {
+		if row == nil {
+			if n > after { // lower numbers were in use: their objects are archived or deleted
+				unused++
+			}
 			continue
 		}
 		unused = 0
+		if s.known[n] != "" && s.known[n] != row.ID() {
+			after = 0 // the parent was made again
+		}
 		if within := row.Text(o.Kind.Parent); within != "" && resource.LowerID(within) != s.parent.id {
 			s.failed = true
 		}
@@ -117,21 +123,21 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 	return s
 }
 
-// firstNumber returns a number that is at most the number of every row that the creates made. It is 1 if the service does not show a known
-// object under its number, because the parent may have been made again.
-func (sc *scan) firstNumber(after int) int {
+// firstNumber returns a number that is at most the number of every row that the creates made. It is 1, and sure is false, if the service
+// shows none of the last known objects under its number: they are archived or deleted, or the parent was made again.
+func (sc *scan) firstNumber(after int) (n int, sure bool) {
+	const tries = 3
 	numbers := slices.Sorted(maps.Keys(sc.known))
 	if at, _ := slices.BinarySearch(numbers, after+1); at > 0 {
 		numbers = numbers[:at]
 	}
-	if len(numbers) > 0 {
-		highest := numbers[len(numbers)-1]
-		if row := sc.rowByNumber(highest); row != nil && row.ID() == sc.known[highest] {
-			return min(highest, after) + 1
+	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
+		if row := sc.rowByNumber(n); row != nil && row.ID() == sc.known[n] {
+			return min(n, after) + 1, true
 		}
 	}
-	sc.known, sc.missing = nil, nil
-	return 1
+	sc.missing = nil
+	return 1, false
 }
 
 // rowByNumber returns the row with a number; nil = there is none.

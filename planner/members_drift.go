@@ -52,8 +52,9 @@ func (mb *memberships) showDrifts(plan *Plan) {
 				now = append(now, showReference(r))
 			}
 		}
-		if via.Membership.Exclusive || len(d.by.value.Refs) == 0 {
-			for _, c := range mb.where[edge{kind: via.Name, member: mb.objects.states[mb.objects.index[d.by.object]].id}] {
+		id := mb.objects.states[mb.objects.index[d.by.object]].id
+		for _, c := range mb.where[edge{kind: via.Name, member: id}] {
+			if _, named := mb.wanted[edge{via.Name, c.ID, id}]; !named {
 				now = append(now, string(c.Address))
 			}
 		}

@@ -338,3 +338,34 @@ func TestAnItemThatIsWhereItWasTakesOneLook(t *testing.T) {
 		t.Errorf("%+v", plan.Steps[0].Members.Items[0])
 	}
 }
+
+// TestDriftOfAModuleNamesEachCurrentModuleOnce reads the modules because another item is in none.
+func TestDriftOfAModuleNamesEachCurrentModuleOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ field, now string }{
+		"a module that the manifest does not name":    {"module=@module/web/gone", "module/web/other"},
+		"modules, of which the manifest names others": {"modules=@module/web/gone,@module/web/kept", "module/web/kept\nmodule/web/other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.given("project", "", web, "identifier=WEB")
+			for i, key := range []string{"gone", "kept", "other"} {
+				s.given("module", web, uuid(4, i+1), "name="+key)
+			}
+			s.given("work_item", web, uuid(9, 1), "name=A").given("work_item", web, uuid(9, 2), "name=B")
+			w := want(t).put("project/web", "id="+web)
+			for i, key := range []string{"gone", "kept", "other"} {
+				w.put(resource.Address("module/web/"+key), "id="+uuid(4, i+1))
+			}
+			w.put("work_item/web/a", "id="+uuid(9, 1), tt.field).put("work_item/web/b", "id="+uuid(9, 2), "module!")
+			s.makeAll(w.all())
+			s.members["module_work_item "+uuid(4, 1)] = nil
+			s.members["module_work_item "+uuid(4, 3)] = []string{uuid(9, 1)}
+			plan := s.mustPlan(w.all())
+			if len(plan.Drift) != 1 || plan.Drift[0].Change.Before == nil || *plan.Drift[0].Change.Before != tt.now {
+				t.Errorf("%+v: %v", plan.Drift, lines(plan))
+			}
+		})
+	}
+}

@@ -2,8 +2,11 @@ package convert_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/planform/planform/internal/convert"
 )
 
 // Lists of GitHub that are no issues are left out by name.
@@ -87,5 +90,30 @@ func TestCommentsThatGitHubOnlyCountsAreNone(t *testing.T) {
 	text, r := manifests(t, inline(t, "i.json", `{"data":{"repository":{"issues":{"nodes":[`+strings.Join(issues, ",")+`]}}}}`), "")
 	if r.Counts.Comments != 7 || r.Carried.Comments != 1 || r.Losses[0].Kind != "comments-not-exported" || r.Losses[0].Count != 6 || strings.Contains(text, "otalCount") {
 		t.Errorf("%+v %+v\n%s", r.Counts, r.Losses, text)
+	}
+}
+
+// Relations of GraphQL are carried, and those that an answer only counts are a loss.
+func TestRelationsOfGraphQLAreRead(t *testing.T) {
+	t.Parallel()
+	const issue = `{"number":%d,"title":"t","state":"OPEN","url":"https://github.com/o/r/issues/%[1]d","comments":{"nodes":[]},%s}`
+	blocks := fmt.Sprintf(issue, 1, `"blocking":{"totalCount":1,"nodes":[{"number":2,"url":"https://github.com/o/r/issues/2"}]}`)
+	blocked := fmt.Sprintf(issue, 2, `"blockedBy":{"totalCount":3,"nodes":[{"number":1,"url":"https://github.com/o/r/issues/1"}]}`)
+	text, r := manifests(t, inline(t, "i.json", `{"data":{"repository":{"issues":{"nodes":[`+blocks+","+blocked+`]}}}}`), "")
+	if !strings.Contains(text, "blocking: [r/2]") || len(r.Losses) != 1 || r.Losses[0].Kind != "relations-not-exported" || r.Losses[0].Count != 2 {
+		t.Errorf("%+v\n%s", r.Losses, text)
+	}
+}
+
+func TestItemsOfABoardWithoutContentOrTitle(t *testing.T) {
+	t.Parallel()
+	const hidden, issue = `{"id":"PVTI_2","content":null,"status":"Todo"}`, `{"id":"PVTI_1","content":{"type":"Issue","number":3,"url":"https://github.com/o/r/issues/3"},"status":"Todo"}`
+	_, r := manifests(t, inline(t, "b.json", `{"items":[{"id":"PVTI_3","content":{"type":"DraftIssue","title":"D","id":"DI_1"}},`+hidden+`],"totalCount":2}`), "")
+	if r.Counts.Items != 1 || !slices.ContainsFunc(r.Notes, func(n convert.Remark) bool { return n.Kind == "board-hidden" }) {
+		t.Errorf("%+v", r.Notes)
+	}
+	_, err := run(t, t.TempDir(), inline(t, "b.json", `{"items":[`+issue+`],"totalCount":1}`), nil)
+	if err == nil || !strings.Contains(err.Error(), "an item of a board whose content has no title") {
+		t.Error(err)
 	}
 }

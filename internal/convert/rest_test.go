@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,5 +254,26 @@ func TestATextInPlaceOfAnObjectIsARow(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
+	}
+}
+
+// A custom field keeps a text that looks like a number, and a field or a sprint without content has no part in the manifest.
+func TestCustomFieldsOfJiraAreWhatPeopleRead(t *testing.T) {
+	t.Parallel()
+	const issue = `{"issues":[{"id":"1","key":"A-1","fields":{"summary":"One","status":{"name":"Open"},%s}}],"isLast":true,"names":{"customfield_1":"Release","customfield_2":"Size"}}`
+	fields := `"customfield_1":"Release 2.0","customfield_2":3.0,"customfield_3":[],"customfield_4":"",
+		"comment":{"total":1,"comments":[{"id":"5","author":{"accountId":"u","displayName":"U"},"body":"","created":"2026-01-01T00:00:00.000+0000"}]}`
+	text, r := manifests(t, inline(t, "i.json", fmt.Sprintf(issue, fields)), "")
+	for _, want := range []string{"| Release | Release 2.0 |", "| Size | 3 |", `key: "5"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	if slices.ContainsFunc(r.Notes, func(n convert.Remark) bool { return n.Kind == "fields-without-names" }) {
+		t.Errorf("%+v", r.Notes)
+	}
+	text, r = manifests(t, inline(t, "i.json", fmt.Sprintf(issue, `"customfield_5":[{"id":9,"boardId":4}],"customfield_6":{"foo":"bar"}`)), "")
+	if strings.Contains(text, "cycles:") || r.Values.Lost != 1 {
+		t.Errorf("%+v\n%s", r.Values, text)
 	}
 }

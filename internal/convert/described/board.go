@@ -45,6 +45,7 @@ type status struct{ name, board, source string } // board is the title of the bo
 type boardItems struct {
 	title string
 	list  []*boardItem
+	at    map[string]int // places in the list, by ID
 }
 
 // page reads the values of a page outside of its items, such as the title of a board. It returns an error if the page is an error of
@@ -104,10 +105,10 @@ func (g *repository) card(x *reader, r records.Record, v records.Value) error {
 			c.fields = append(c.fields, fieldOf(part.Name, part))
 		}
 	}
-	if n := slices.IndexFunc(g.cards.list, func(had *boardItem) bool { return had.id == c.id }); n >= 0 { // pages overlap
+	if n, known := g.cards.at[c.id]; known { // pages overlap
 		g.cards.list[n] = c
 	} else {
-		g.cards.list = append(g.cards.list, c)
+		g.cards.at[c.id], g.cards.list = len(g.cards.list), append(g.cards.list, c)
 	}
 	return nil
 }
@@ -228,6 +229,10 @@ func (g *repository) board(x *reader) {
 			continue
 		case i != nil:
 			x.book(i, prefixed("said by the issue, too: ", leaves("content", c.content)))
+		case at("title") == "":
+			x.wrong = diag.WithHint(fmt.Errorf("%s: an item of a board whose content has no title", c.position),
+				"ask for content { ... on Issue { number title url } }")
+			return
 		default:
 			if i = g.issue(x, c.content, "board.content."); i == nil {
 				continue

@@ -103,7 +103,9 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	if err != nil {
 		return err
 	}
-	x.finish()
+	if x.finish(); x.wrong != nil {
+		return x.wrong
+	}
 	for _, i := range x.issues {
 		if x.latest[x.key(i)] != i { // a superseded record: its values are booked before the issue that counts
 			x.hand(i)

@@ -65,6 +65,7 @@ type reader struct {
 	totals         map[string]int              // numbers of issues that pages state, by scope
 	follows, ended bool                        // a page of issues says that another follows; a page says that it is the last
 	hours          bool                        // days were computed with the assumed time zone
+	wrong          error                       // of a record that proves wrong when all files are read
 }
 
 // described returns the API of a tracker from the first section of its description.
@@ -300,7 +301,8 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 	switch s.kind {
 	case "comment":
 		c := x.remark(s, v)
-		if gone := x.yes(v, s.paths("deleted")); gone || strings.TrimSpace(c.Text.Body) == "" {
+		blank := s.list != "" && s.word("blank") == "" && strings.TrimSpace(c.Text.Body) == ""
+		if blank || x.yes(v, s.paths("deleted")) {
 			return nil, s.word("else"), ""
 		}
 		if x.hooks.comment != nil {

@@ -53,7 +53,7 @@ type repository struct {
 // githubHooks returns the hooks for GitHub.
 func githubHooks() hooks {
 	g := &repository{
-		entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
+		cards: boardItems{at: map[string]int{}}, entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
 		statuses: map[*convert.Issue][]status{}, ofBoard: map[*convert.Issue]bool{},
 	}
 	return hooks{record: g.record, place: g.place, finish: g.finish}
@@ -82,7 +82,7 @@ func (g *repository) record(x *reader, r records.Record, v records.Value) (done 
 	of := issueAddress.FindStringSubmatch(at("issue_url"))
 	isIssue := strings.HasSuffix(r.List, "issue") || strings.HasSuffix(r.List, "issues.nodes") || strings.HasSuffix(r.List, "search.nodes")
 	switch {
-	case !isIssue && number == 0 && (v.Has("content") || strings.HasSuffix(r.List, "items.nodes")):
+	case !isIssue && number == 0 && (v.Has("content") || strings.HasSuffix(strings.TrimSuffix(r.List, ".nodes"), "items")):
 		return true, g.card(x, r, v)
 	case at("issue_url") != "" && of == nil:
 		err = fmt.Errorf("%s: the comment belongs to no issue: %s", r.Position, at("issue_url"))
@@ -173,7 +173,7 @@ func (g *repository) place(x *reader, i *convert.Issue, v records.Value) {
 		field(i, "Milestone", "closed", "milestone.state")
 	}
 	for _, list := range []string{"blocking", "blockedBy"} {
-		for _, other := range x.texts(v.At(list + ".nodes.url")) {
+		for _, other := range x.texts(append(v.At(list+".nodes.url"), v.At(list+".url")...)) { // of gh, or unwrapped
 			if to := elsewhere(other, i.Project); to != "" {
 				i.Links = append(i.Links, convert.Link{Type: "blocks", To: to, Inward: list == "blockedBy"})
 			}
@@ -182,7 +182,8 @@ func (g *repository) place(x *reader, i *convert.Issue, v records.Value) {
 	comments := slices.DeleteFunc(v.At("comments"), func(c records.Value) bool { return !c.Object || c.Has("totalCount") })
 	x.counted[x.key(i)] = max(x.counted[x.key(i)], len(comments), count("comments.totalCount"))
 	i.Left["reactions"] = count("reactions.total_count") + count("reactionGroups.users.totalCount")
-	i.Left["relations-not-exported"] = max(0, count("issue_dependencies_summary.total_blocked_by")-len(v.At("blockedBy.nodes")))
+	blocked := max(count("issue_dependencies_summary.total_blocked_by"), count("blockedBy.totalCount"))
+	i.Left["relations-not-exported"] = max(0, blocked-len(v.At("blockedBy.nodes"))-len(v.At("blockedBy.url")))
 	i.Left["items-not-exported"] = count("sub_issues_summary.total")
 	if m := issueAddress.FindStringSubmatch(cmp.Or(at("parent_issue_url"), at("parent.url"))); m != nil {
 		g.below[m[1]+"#"+m[3]]++

@@ -159,7 +159,7 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	i.Left["history"] = len(v.At("changelog.histories.items")) + max(0, total-len(v.At("changelog.histories")))
 	for _, f := range v.At("fields") {
 		for _, f := range f.Parts {
-			if strings.HasPrefix(f.Name, "customfield_") {
+			if strings.HasPrefix(f.Name, "customfield_") && len(leaves("", f)) > 0 {
 				si.custom[i] = append(si.custom[i], customOf(x, f))
 			}
 		}
@@ -179,13 +179,14 @@ func customOf(x *reader, f records.Value) customValue {
 		one := sprint{cmp.Or(text["state"], at("state")), convert.Sprint{
 			Name: cmp.Or(text["name"], at("name")), Start: cmp.Or(text["startDate"], at("startDate")), End: cmp.Or(text["endDate"], at("endDate")),
 		}}
-		c.isBoard = c.isBoard || len(all) == 0 && (len(text) > 0 || part.Has("boardId"))
+		c.isBoard = c.isBoard || len(text) > 0 || part.Has("boardId")
+		if !f.List || one.Name == "" || !part.Object && len(text) == 0 {
+			continue
+		}
 		if n, _ := strconv.Atoi(at("id")); n > 0 {
 			one.Name += convert.Within + at("id")
 		}
-		if f.List && one.Name != "" && (part.Object || len(text) > 0) {
-			all = append(all, one)
-		}
+		all = append(all, one)
 	}
 	rank := func(s sprint) int {
 		return slices.Index([]string{"closed", "future", "active"}, strings.ToLower(s.state))
@@ -228,8 +229,10 @@ func shownText(v records.Value, depth int) string {
 				return text
 			}
 		}
+	case v.Number:
+		return strings.TrimSuffix(v.Text, ".0")
 	default:
-		return strings.TrimSuffix(strings.TrimSpace(v.Text), ".0") // of a number
+		return strings.TrimSpace(v.Text)
 	}
 	return ""
 }
@@ -267,7 +270,7 @@ func (si *site) finish(x *reader) {
 				i.Parent = parent.Key
 			}
 		}
-		if latest == i && i.ID != "" {
+		if latest == i && i.ID != "" && i.ID != i.Key {
 			x.apart.Join(i, i.Key)
 			for _, c := range x.comments[i.Key] {
 				x.comment(i.ID, c)
@@ -331,7 +334,7 @@ func (si *site) fields(x *reader, i *convert.Issue) {
 			i.Left["field-parts"]++
 			return convert.Uncarried
 		})
-		if name == c.id && c.text == i.Parent { // the epic of it, under another name
+		if name == c.id && c.text == i.Parent && c.text != "" { // the epic of it, under another name
 			setRoles(values, func(string) convert.Role { return convert.OfParent })
 			continue
 		}

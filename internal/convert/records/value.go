@@ -13,6 +13,7 @@ type Value struct {
 	Name, Text   string
 	Parts        []Value
 	List, Object bool // parts of a list have no names
+	Number       bool // the text is that of a number
 }
 
 // Tree returns the record as a value, with its parts in their order. An object at a path in whole is one text, as JSON.
@@ -86,6 +87,7 @@ func next(d *json.Decoder, path, name string, depth int, whole func(path string)
 		}
 	default:
 		v.Text = fmt.Sprint(token)
+		_, v.Number = token.(json.Number)
 	}
 	return v, true, err
 }

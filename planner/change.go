@@ -92,7 +92,7 @@ func (ch *changes) planUpdate(i objectID) {
 		return
 	}
 	d := ch.compare(i)
-	custom := ch.splitCustomFields(i, &d)
+	custom := ch.splitCustomFields(i, &d, d.alwaysSent)
 	ch.recordKnown(i)
 	ch.planArchive(i)
 	if ch.objects.isClosed(i) {
@@ -272,9 +272,9 @@ func (ch *changes) planCreate(i objectID) {
 	step.Write.Announced = f.unconfirmed
 	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
-	d, followUp := ch.splitValues(i)
-	custom := ch.splitCustomFields(i, &d)
-	step.Write.Values = valuesOf(d.send)
+	values, followUp, d := ch.splitValues(i)
+	custom := ch.splitCustomFields(i, &d, values)
+	step.Write.Values = append(values, valuesOf(d.send)...)
 	ch.checkRefused(i, step.Write.Values)
 	ch.checkRefused(i, followUp)
 	if predefined {
@@ -292,9 +292,10 @@ func (ch *changes) planCreate(i objectID) {
 	ch.addBlocked(i, d.blocked)
 }
 
-// splitValues decides which request sends each value of a new object: the create, or an update right after it.
-func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.Value) {
+// splitValues decides which request sends each value of a new object: the create, or an update right after it. Custom fields are in d.send.
+func (ch *changes) splitValues(i objectID) (values, followUp []*resource.Value, d differences) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	values = make([]*resource.Value, 0, len(o.Values))
 	ch.blockers.addUnavailableRefs(i, &d)
 	fillsFirst, predefined := ch.addsMembersFirst(i), ch.objects.isPredefined(i)
 	for k := range o.Values {
@@ -306,7 +307,7 @@ func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.
 		case f.info.viaMembership(v.Field), v.Field.Type == resource.SecretFile: // the service generates the secret
 		case v.Field.Past:
 			if _, resolved := v.Desired(ch.refs.idResolver(i)); resolved { // a warning was added when the name was looked up
-				ch.addAtCreation(i, v, &d)
+				values = ch.addAtCreation(i, v, values, &d)
 			}
 		case !getsDefault && !f.info.api.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
@@ -315,7 +316,7 @@ func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.
 		case !getsDefault && v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
 			d.block(v, ch.whyUnappliable(i, v))
 		case isOff(v) && ch.neededByChildren(o, v.Field): // it is switched off after the children are made, see awaitGates
-			d.send = append(d.send, sentDifference(&resource.Value{Field: v.Field, Text: "true", Position: v.Position}))
+			values = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position})
 			followUp = append(followUp, v)
 		case getsDefault, fillsFirst && v.Field.Type == resource.Date, v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
 			followUp = append(followUp, v)
@@ -324,20 +325,21 @@ func (ch *changes) splitValues(i objectID) (d differences, followUp []*resource.
 				d.send = append(d.send, sentDifference(v))
 			}
 		default:
-			ch.addAtCreation(i, v, &d)
+			values = ch.addAtCreation(i, v, values, &d)
 		}
 	}
-	return d, followUp
+	return values, followUp, d
 }
 
-// addAtCreation adds a value to the body of the create.
-func (ch *changes) addAtCreation(i objectID, v *resource.Value, d *differences) {
+// addAtCreation adds a value to those that the create sends.
+func (ch *changes) addAtCreation(i objectID, v *resource.Value, values []*resource.Value, d *differences) []*resource.Value {
 	only := ch.withoutOutsiders(i, v, d)
-	if only == v || !only.Null {
-		only = ch.textAtCreation(i, only, d)
-		d.send = append(d.send, sentDifference(only))
-		d.alwaysSend(only)
+	if only != v && only.Null {
+		return values
 	}
+	only = ch.textAtCreation(i, only, d)
+	d.alwaysSend(only)
+	return append(values, only)
 }
 
 // lacksFields reports whether an object that was exported from another workspace lacks fields that a create needs.
@@ -362,9 +364,9 @@ func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.
 }
 
 // splitCustomFields moves the values of custom fields out of the difference and returns them, unless they go into the request that sends
-// the other values, as in API v2.
-func (ch *changes) splitCustomFields(i objectID, d *differences) (custom []difference) {
-	if ch.acceptsCustomFields(i) && resource.InV2(valuesOf(d.send, d.alwaysSent...)) {
+// others, as in API v2.
+func (ch *changes) splitCustomFields(i objectID, d *differences, others []*resource.Value) (custom []difference) {
+	if len(d.send) == 0 || ch.acceptsCustomFields(i) && resource.InV2(valuesOf(d.send, others...)) {
 		return nil
 	}
 	all := d.send

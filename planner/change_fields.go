@@ -44,7 +44,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
 	v, created := ch.withPossibleLinks(written)
-	c, compared, differs := ch.differ.compare(v, f, resolve)
+	seen, compared, differs := ch.differ.compare(v, f, resolve)
 	missing := 0 // number of links that an interrupted run did not send
 	if differs {
 		missing = ch.missingLinks(v, f)
@@ -53,7 +53,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	case differs && missing > 0 && f.info.update == nil:
 		ch.unlinked[f.info]++
 		differs = false
-	case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
+	case differs && (missing == 0 || seen.Origin == FromDrift) && o.Ignores(v.Field):
 		d.ignored++
 		d.alwaysSend(shownValue(v, f.row))
 		return
@@ -69,12 +69,13 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	}
 	if only := ch.withoutOutsiders(i, v, d); only != v {
 		v = only
-		if c, compared, differs = ch.differ.compare(v, f, resolve); !differs {
+		if seen, compared, differs = ch.differ.compare(v, f, resolve); !differs {
 			return
 		}
 	}
+	c := new(seen)
 	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
-		d.kept = append(d.kept, difference{value: v, change: &c})
+		d.kept = append(d.kept, difference{value: v, change: c})
 		d.alwaysSend(shownValue(v, f.row))
 		return
 	}
@@ -91,7 +92,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 	c.Possible = !cause.exists()
-	switch found := (difference{value: v, change: &c, cause: cause, at: v.Position, links: created}); {
+	switch found := (difference{value: v, change: c, cause: cause, at: v.Position, links: created}); {
 	case !c.Possible:
 		d.blocked = append(d.blocked, found)
 	case len(created) > 0:

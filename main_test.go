@@ -55,7 +55,7 @@ func allowed() map[string][]string {
 		"executor":                {"internal/text/diag", "internal/plane/resource", "planner"},
 		"internal/http/wire":      {"internal/text/diag"},
 		"apiclient":               {"internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/http/wire"},
-		"internal/state":          {"executor", "internal/http/baseurl", "internal/state/disk", "internal/plane/resource", "internal/http/wire", "planner"},
+		"internal/state":          {"executor", "internal/http/baseurl", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "internal/http/wire", "planner"},
 		"internal/plane/provider": {"apiclient", "executor", "internal/plan/notices", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "planner"},
 		"internal/sync/doctor":    {"apiclient", "internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/state"},
 		"internal/sync/export":    {"apiclient", "internal/text/diag", "internal/state/disk", "internal/graph", "internal/text/markup", "internal/plane/provider", "internal/plane/resource", "manifest", "planner", "schema"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/graph"
+	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 )
 
@@ -59,6 +60,9 @@ func (pn *pruning) deletions() (steps []*Step) {
 	children := slices.Clone(pn.orphans.list)
 	slices.Reverse(children)
 	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
+		if l.decision == toDelete {
+			pn.orphans.block(l, pn.notMoved(l)...)
+		}
 		switch {
 		case l.decision == toDelete:
 			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: pn.namesIn(l)})
@@ -79,9 +83,28 @@ func (pn *pruning) deletions() (steps []*Step) {
 		}
 	}, func([]*orphan) {})
 	for _, l := range pn.orphans.list { // parents first
-		if l.decision == deleteWithParent {
+		switch {
+		case l.decision != deleteWithParent:
+		case !l.parent.isDeleted():
+			l.decision = leftInParent
+		default:
 			add(l, &Deletion{With: "with " + string(l.parent.record.Address), Row: l.row, Record: l.record, Names: pn.namesIn(l)}).needs = []*Step{l.parent.step}
 		}
 	}
 	return steps
+}
+
+// notMoved returns a cause for each object below an orphan that the run should move away and cannot, or that stays below for such an object.
+func (pn *pruning) notMoved(l *orphan) (causes []Cause) {
+	field := parentField(l.info.kind)
+	for _, below := range pn.orphans.usedBy[l.record.ID] {
+		id := serviceID{l.info.kind.Name, below.row.ID()}
+		i, wanted := pn.objects.owners[id]
+		moves := func(v *resource.Value) bool { return v.Field == field }
+		stays := wanted && (pn.steps.of[i] == nil || !slices.ContainsFunc(pn.steps.of[i].Values(), moves))
+		if ours := pn.orphans.createdByUs[id]; below.field == field && (stays || ours != nil && ours.decision == blocked) {
+			causes = append(causes, refused(label(l.info.kind, below.row)+" below it stays"))
+		}
+	}
+	return causes
 }

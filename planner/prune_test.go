@@ -164,6 +164,21 @@ func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 			steps:    []string{"not_possible work_item/web/a: it would be deleted, but work item " + b + " below it stays"},
 			findings: []string{"not compared: 1 work item: archived, and no list shows them"},
 		},
+		"an item stays if the run cannot move the item below it away": {
+			api: full, given: func(s *fakeService) { linked(s); s.find(c).row["parent"] = b },
+			options: func(in *planner.Input) { in.Prune, in.NoCreate = true, []string{"work_item"} },
+			want: func(w *wanted) {
+				project(w)
+				w.put("work_item/web/new", "name=New").put("work_item/web/c", "id="+c, "parent=@work_item/web/new")
+			},
+			prior: []planner.Record{made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c, "parent="+b)},
+			steps: []string{
+				"not_possible work_item/web/new: it is not on the service, and --no-create work_item is given",
+				"not_possible work_item/web/c: its parent needs work_item/web/new: it is not on the service, and --no-create work_item is given",
+				`not_possible work_item/web/b: it would be deleted, but work item "C" below it stays`,
+				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
+			},
+		},
 		"a customer with somebody else's request stays": {
 			kept: 1,
 			api:  full, want: func(*wanted) {}, options: pruning,

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,13 +35,12 @@ func TestPeopleAreInvitedOnceAndOnlyOnRequest(t *testing.T) {
 			if len(a.failed()) > 0 || s.invitations() != "gus@example.com 15, hal@example.com 15" {
 				t.Errorf("%v %q", a.failed(), s.invitations())
 			}
-			if why := a.reasons()["project/ops/members"]; len(a.reasons()) == 0 {
-				t.Error(why, a.reasons())
-			}
-			for address, why := range a.reasons() {
-				if !strings.Contains(why, "@example.com") || !strings.Contains(why, "not accepted") {
-					t.Errorf("%s: %s", address, why)
-				}
+			const once = "apply again then; if no mail came, an admin finds the link in Settings, Members"
+			if want := map[resource.Address]string{
+				"project/ops":     "2 people have not accepted their invitations yet: Hal@example.com, gus@example.com; " + once,
+				"work_item/ops/a": "gus@example.com is invited to the workspace, and has not accepted yet: " + once,
+			}; !maps.Equal(a.reasons(), want) {
+				t.Errorf("%q", a.reasons())
 			}
 			for _, prune := range []bool{false, true} { // pending invitations are not deleted
 				if again := s.apply(t, applying{manifest: withGus, invite: true, prune: prune}); again.writes > 0 || len(again.failed()) > 0 {

@@ -30,10 +30,10 @@
 //	claims        holders of names and marks that must be unique            identity_claims.go
 //	blockers      objects and values that cannot be made                    blocked.go
 //	changes       creates and updates, warnings about the plan              change.go, change_fields.go, change_checks.go, change_archive.go,
-//	                                                                      links.go, warnings.go
+//	                                                                      links.go, warnings.go, secrets.go
 //	memberSteps   additions and removals of members                         members_steps.go
-//	pruning       deletions                                                 prune_steps.go
-//	ordering      dependencies between steps                                order.go
+//	pruning       deletions                                                 prune_steps.go, prune_notices.go
+//	ordering      dependencies between steps                                order.go, batches.go
 //	bookkeeping   changes of the state that no step makes                   bookkeeping.go
 //
 // Rules:

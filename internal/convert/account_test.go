@@ -100,8 +100,8 @@ func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 		rows string
 		lost int
 	}{
-		"rows that differ": {"A-1,One,Open,kim,first\nA-1,One,Open,lee,second\nA-1,One,Open,kim,third\nA-2,Two,Open,,\n", 2},
-		"equal rows":       {"A-1,One,Open,kim,first\nA-1,One,Open,kim,first\nA-2,Two,Open,,\n", 0},
+		"rows with one key that differ are lost": {"A-1,One,Open,kim,first\nA-1,One,Open,lee,second\nA-1,One,Open,kim,third\nA-2,Two,Open,,\n", 2},
+		"equal rows are no loss":                 {"A-1,One,Open,kim,first\nA-1,One,Open,kim,first\nA-2,Two,Open,,\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

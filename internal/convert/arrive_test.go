@@ -54,19 +54,19 @@ func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
 		times               int
 		want                string
 	}{
-		"GitHub, with comments":   {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "` + lines + `", "comments": [{"id": "7", "body": "` + lines + `"}]}]`, "", 2, want},
-		"Trello, with comments":   {"b.json", board, "", 2, want},
-		"Shortcut":                {"s.csv", "id,name,requester,owners,epic_id,description\n1,One,a,,,\"" + cell + "\"\n", "", 1, want},
-		"ClickUp":                 {"c.csv", "Task ID,Task Name,Task Content\na1,One,\"" + cell + "\"\n", "", 1, want},
-		"Redmine":                 {"r.csv", "#,Project,Tracker,Status,Priority,Subject,Description\n1,Web,Bug,New,High,One,\"" + cell + "\"\n", "", 1, want},
-		"a table":                 {"t.csv", "Key,Title,Description\nA-1,One,\"" + cell + "\"\n", "", 1, want},
-		"Markdown within Jira":    {"j.csv", "Issue key,Summary,Description\nA-1,One,\"**App**: 1\nPhone: 2\"\n", "", 1, `**App**: 1\Phone: 2`},
-		"GitLab shows a blank":    {"g.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1", "description": "` + lines + `"}]`, "", 1, strings.ReplaceAll(want, `\`, "")},
-		"a plain table":           {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
-		"a table as told":         {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
-		"tags of a table as text": {"t.csv", "Key,Title,Description\nA-1,One,\"Use <title> or <b>.\n\n**End**\"\n", "text: {markup: markdown}\n", 1, "Use &lt;title> or &lt;b>.**End**"},
-		"tags that GitHub shows":  {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Use <title> or <b>x</b>.\n\n<script>\n\nEnd", "comments": []}]`, "", 1, "Use &lt;title> or <b>x</b>.&lt;script>End"},
-		"an alert":                {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
+		"GitHub, with comments": {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "` + lines + `", "comments": [{"id": "7", "body": "` + lines + `"}]}]`, "", 2, want},
+		"Trello, with comments": {"b.json", board, "", 2, want},
+		"Shortcut":              {"s.csv", "id,name,requester,owners,epic_id,description\n1,One,a,,,\"" + cell + "\"\n", "", 1, want},
+		"ClickUp":               {"c.csv", "Task ID,Task Name,Task Content\na1,One,\"" + cell + "\"\n", "", 1, want},
+		"Redmine":               {"r.csv", "#,Project,Tracker,Status,Priority,Subject,Description\n1,Web,Bug,New,High,One,\"" + cell + "\"\n", "", 1, want},
+		"a table of no tracker shows line ends as breaks": {"t.csv", "Key,Title,Description\nA-1,One,\"" + cell + "\"\n", "", 1, want},
+		"Markdown within Jira":                            {"j.csv", "Issue key,Summary,Description\nA-1,One,\"**App**: 1\nPhone: 2\"\n", "", 1, `**App**: 1\Phone: 2`},
+		"GitLab shows a blank":                            {"g.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1", "description": "` + lines + `"}]`, "", 1, strings.ReplaceAll(want, `\`, "")},
+		"a table without Markdown is plain text":          {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
+		"a table has the markup that the mapping says":    {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
+		"tags of a table as text":                         {"t.csv", "Key,Title,Description\nA-1,One,\"Use <title> or <b>.\n\n**End**\"\n", "text: {markup: markdown}\n", 1, "Use &lt;title> or &lt;b>.**End**"},
+		"GitHub shows allowed tags, and others as text":   {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Use <title> or <b>x</b>.\n\n<script>\n\nEnd", "comments": []}]`, "", 1, "Use &lt;title> or <b>x</b>.&lt;script>End"},
+		"an alert of GitHub becomes a quotation":          {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,12 +165,12 @@ func TestEstimatesAndOrderBecomeFieldsOfItems(t *testing.T) {
 		want    []string
 		not     []string
 	}{
-		"points of the estimate": {"fields: {Story Points: estimate_point}\n", []string{
+		"points become a field of the estimate": {"fields: {Story Points: estimate_point}\n", []string{
 			"estimate_point: \"3\"}\n", "estimate_point: \"13\"}\n", "estimate_point: XL}\n", "type: categories, points: [{value: \"3\"}, {value: \"13\"}, {value: XL}]}\n",
 		}, []string{"Story Points"}},
-		"a number":  {"fields: {Story Points: point}\n", []string{"point: 3\n", "| Story Points | 13.0 |", "| Story Points | XL |"}, []string{"estimates"}},
-		"the order": {"fields: {Rank: sort_order}\n", []string{"sort_order: 50779981646784\n", "sort_order: 50779978327728\n"}, nil},
-		"neither":   {"", []string{"| Story Points | 3.0 |"}, []string{"sort_order", "estimates"}},
+		"points become a number":     {"fields: {Story Points: point}\n", []string{"point: 3\n", "| Story Points | 13.0 |", "| Story Points | XL |"}, []string{"estimates"}},
+		"the rank becomes the order": {"fields: {Rank: sort_order}\n", []string{"sort_order: 50779981646784\n", "sort_order: 50779978327728\n"}, nil},
+		"neither":                    {"", []string{"| Story Points | 3.0 |"}, []string{"sort_order", "estimates"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,13 +199,13 @@ func TestTheOldAddressIsALineOfTheTextOrALink(t *testing.T) {
 		line, link   bool
 		dates        string
 	}{
-		"a line":                      {line: true, dates: "2 Jan 2024"},
-		"a link":                      {mapping: "history: {link: link}\n", link: true, dates: "2 Jan 2024"},
-		"neither":                     {mapping: "history: {dates: text, link: none}\n", dates: "2 Jan 2024"},
-		"a mapping of one word":       {mapping: "history: full\n", line: true, dates: "created_at"},
-		"an older conversion":         {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, link: true, dates: "2 Jan 2024"},
-		"an older one that is told":   {mapping: "history: {link: text}\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, line: true, dates: "2 Jan 2024"},
-		"a later run of the same way": {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}, "link": "text"}`, line: true, dates: "2 Jan 2024"},
+		"a line links to the old issue":                          {line: true, dates: "2 Jan 2024"},
+		"a link of the item leads to the old issue":              {mapping: "history: {link: link}\n", link: true, dates: "2 Jan 2024"},
+		"neither a line nor a link is wanted":                    {mapping: "history: {dates: text, link: none}\n", dates: "2 Jan 2024"},
+		"a full history has a line":                              {mapping: "history: full\n", line: true, dates: "created_at"},
+		"an older conversion keeps its link":                     {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, link: true, dates: "2 Jan 2024"},
+		"an older conversion gets a line if the mapping says so": {mapping: "history: {link: text}\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, line: true, dates: "2 Jan 2024"},
+		"a later run keeps the line":                             {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}, "link": "text"}`, line: true, dates: "2 Jan 2024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,15 +270,15 @@ func TestWhatPlaneHasNoPlaceForIsSummedUp(t *testing.T) {
 		not     []string
 		lost    string
 	}{
-		"not asked for": {inline(t, "i.json", rest), "off", nil, []string{"before the move"}, "history:2 votes:1 watchers:3 worklogs:3"},
-		"in short": {inline(t, "i.json", rest), "short", []string{
+		"without a summary the rest is lost": {inline(t, "i.json", rest), "off", nil, []string{"before the move"}, "history:2 votes:1 watchers:3 worklogs:3"},
+		"a short summary counts": {inline(t, "i.json", rest), "short", []string{
 			"**In Jira, before the move**", "- 2 work logs, 2h 30m: Ada 1h 30m, Bob 1h", "- 3 watchers", "- 1 vote\n", "- 2 changes, the last on 3 Jan 2024, 10:00 UTC",
 		}, []string{"Tried"}, "worklogs:1"},
-		"in full": {inline(t, "i.json", rest), "full", []string{
+		"a full summary lists each entry": {inline(t, "i.json", rest), "full", []string{
 			"| 1 Jan 2024, 09:00 UTC | Bob | 1h |  |", "| 2 Jan 2024, 09:00 UTC | Ada | 1h 30m | Tried **it** |",
 			`| 3 Jan 2024, 10:00 UTC | Bob | status | To \| do | Done |`,
 		}, nil, "worklogs:1"},
-		"of a CSV": {inline(t, "i.csv", csv), "full", []string{"- 1 work log, 1h 30m: u1 1h 30m", "| 2 Jan 2024, 09:00 UTC | u1 | 1h 30m | Tried; twice |", "- 1 watcher: Bob"}, nil, ""},
+		"a summary of a CSV is the same": {inline(t, "i.csv", csv), "full", []string{"- 1 work log, 1h 30m: u1 1h 30m", "| 2 Jan 2024, 09:00 UTC | u1 | 1h 30m | Tried; twice |", "- 1 watcher: Bob"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

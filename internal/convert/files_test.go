@@ -123,15 +123,15 @@ func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 		names []string
 		stdin string
 	}{
-		"files":           {names: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}},
-		"folder":          {names: []string{folder}},
-		"archive":         {names: []string{archive}},
-		"of Windows":      {names: []string{"-"}, stdin: pack(t, entry{name: `export\sub\b.csv`, text: another}, entry{name: `export\a.csv`, text: oneIssue}, entry{name: `export\users.csv`, text: siteList})},
-		"piped archive":   {names: []string{"-"}, stdin: packed},
-		"tar.gz":          {names: []string{filepath.Join(dir, "export.tar.gz")}},
-		"piped tar.gz":    {names: []string{"-"}, stdin: tarred},
-		"piped file":      {names: []string{"-", filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}, stdin: oneIssue},
-		"archive and all": {names: []string{folder, archive}},
+		"files are one export":                           {names: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}},
+		"a folder is one export":                         {names: []string{folder}},
+		"an archive is one export":                       {names: []string{archive}},
+		"an archive with paths of Windows is one export": {names: []string{"-"}, stdin: pack(t, entry{name: `export\sub\b.csv`, text: another}, entry{name: `export\a.csv`, text: oneIssue}, entry{name: `export\users.csv`, text: siteList})},
+		"a piped archive is one export":                  {names: []string{"-"}, stdin: packed},
+		"a tar.gz is one export":                         {names: []string{filepath.Join(dir, "export.tar.gz")}},
+		"a piped tar.gz is one export":                   {names: []string{"-"}, stdin: tarred},
+		"a piped file is one export with the named ones": {names: []string{"-", filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}, stdin: oneIssue},
+		"an equal file in two places is read once":       {names: []string{folder, archive}},
 	} {
 		files, err := convert.Files(f.names, "", strings.NewReader(f.stdin))
 		if err != nil {
@@ -150,7 +150,7 @@ func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		for _, n := range r.Report.Notes {
-			if n.Kind == "files-passed-over" && name == "folder" && !strings.Contains(n.Text, "3 files passed over, in which there is no export: "+filepath.Join(folder, "files", "a.png")) {
+			if n.Kind == "files-passed-over" && name == "a folder is one export" && !strings.Contains(n.Text, "3 files passed over, in which there is no export: "+filepath.Join(folder, "files", "a.png")) {
 				t.Error(n.Text)
 			}
 		}
@@ -175,30 +175,30 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		link       string
 		want, hint string
 	}{
-		"an empty folder":                   {nil, "", "DIR: there is no file in the folder", "exported files"},
-		"a folder without an export":        {map[string]string{"readme.txt": "See."}, "", "DIR/readme.txt: none of the files is an export in a known format", "planform convert csv"},
-		"two exports":                       {map[string]string{"a.csv": oneIssue, "b.json": `[{"number":1,"title":"a"}]`}, "", "DIR/a.csv is jira-csv, and DIR/b.json is github", "name the format"},
-		"a CSV that is cut":                 {map[string]string{"a.csv": oneIssue, "b.csv": oneIssue + "x,A-9"}, "", "DIR/b.csv:3: the file ends within this row", "cut off"},
-		"a CSV that is empty":               {map[string]string{"a.csv": oneIssue, "b.csv": ""}, "", "DIR/b.csv: the file is empty", "again"},
-		"a CSV that is a page":              {map[string]string{"a.csv": oneIssue, "b.csv": "<html>"}, "", "DIR/b.csv:1: it is a web page", "log in"},
-		"a symbolic link":                   {map[string]string{"a.csv": oneIssue}, "/etc/passwd", "DIR/link: it is a symbolic link", "not followed"},
-		"an archive that is cut":            {map[string]string{"a.zip": pack(t, good)[:60]}, "", "DIR/a.zip: the archive is damaged or cut off", "again"},
-		"an archive that is empty":          {map[string]string{"a.zip": pack(t)}, "", "DIR/a.zip: there is no file in the archive", "exported files"},
-		"a path out of the archive":         {map[string]string{"a.zip": pack(t, entry{name: "../a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "../a.csv" leaves the archive`, "pack the files again"},
-		"a path from the root":              {map[string]string{"a.zip": pack(t, entry{name: "/etc/a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "/etc/a.csv" leaves the archive`, ""},
-		"a path of Windows":                 {map[string]string{"a.zip": pack(t, entry{name: `..\a.csv`, text: oneIssue})}, "", `DIR/a.zip: the path "../a.csv" leaves the archive`, ""},
-		"a link in an archive":              {map[string]string{"a.zip": pack(t, entry{"a.csv", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }})}, "", "DIR/a.zip: a.csv is a symbolic link", ""},
-		"an encrypted archive":              {map[string]string{"a.zip": pack(t, entry{"a.csv", oneIssue, func(h *zip.FileHeader) { h.Flags |= 1 }})}, "", "DIR/a.zip: a.csv is encrypted", "password"},
-		"a bomb that says it is small":      {map[string]string{"a.zip": claims(10, pack(t, good))}, "", "DIR/a.zip/a.csv: it", "again"},
-		"a bomb that says it is very large": {map[string]string{"a.zip": claims(0xFFFFFFF0, pack(t, good))}, "", "DIR/a.zip: the archive unpacks to more", ""},
-		"a cut tar.gz":                      {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue})[:80]}, "", "DIR/a.tar.gz: the archive is damaged or cut off", "again"},
-		"an empty tar.gz":                   {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeDir, Name: "./"})}, "", "DIR/a.tar.gz: there is no file in the archive", "exported files"},
-		"a path out of a tar.gz":            {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "./../a.csv", Uname: oneIssue})}, "", `DIR/a.tar.gz: the path "./../a.csv" leaves the archive`, "pack the files again"},
-		"a link in a tar.gz":                {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a.csv", Linkname: "/etc/passwd"})}, "", "DIR/a.tar.gz: a.csv is a symbolic link", ""},
-		"a device in a tar.gz":              {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeChar, Name: "a.csv"})}, "", "DIR/a.tar.gz: a.csv is not a regular file", ""},
-		"a file that gzip packed":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz:1: it is a gzip archive", "unpack"},
-		"too many entries":                  {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
-		"an archive in an archive":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip:1: it is a zip archive within another", "unpack"},
+		"an empty folder is an error":                         {nil, "", "DIR: there is no file in the folder", "exported files"},
+		"a folder without an export is an error":              {map[string]string{"readme.txt": "See."}, "", "DIR/readme.txt: none of the files is an export in a known format", "planform convert csv"},
+		"exports of two trackers need the name of the format": {map[string]string{"a.csv": oneIssue, "b.json": `[{"number":1,"title":"a"}]`}, "", "DIR/a.csv is jira-csv, and DIR/b.json is github", "name the format"},
+		"a CSV of a folder that is cut is named":              {map[string]string{"a.csv": oneIssue, "b.csv": oneIssue + "x,A-9"}, "", "DIR/b.csv:3: the file ends within this row", "cut off"},
+		"a CSV of a folder that is empty is named":            {map[string]string{"a.csv": oneIssue, "b.csv": ""}, "", "DIR/b.csv: the file is empty", "again"},
+		"a CSV of a folder that is a page is named":           {map[string]string{"a.csv": oneIssue, "b.csv": "<html>"}, "", "DIR/b.csv:1: it is a web page", "log in"},
+		"a symbolic link is not followed":                     {map[string]string{"a.csv": oneIssue}, "/etc/passwd", "DIR/link: it is a symbolic link", "not followed"},
+		"an archive that is cut is an error":                  {map[string]string{"a.zip": pack(t, good)[:60]}, "", "DIR/a.zip: the archive is damaged or cut off", "again"},
+		"an archive without files is an error":                {map[string]string{"a.zip": pack(t)}, "", "DIR/a.zip: there is no file in the archive", "exported files"},
+		"a path may not leave the archive":                    {map[string]string{"a.zip": pack(t, entry{name: "../a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "../a.csv" leaves the archive`, "pack the files again"},
+		"a path of an archive may not begin at the root":      {map[string]string{"a.zip": pack(t, entry{name: "/etc/a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "/etc/a.csv" leaves the archive`, ""},
+		"a path of Windows may not leave the archive":         {map[string]string{"a.zip": pack(t, entry{name: `..\a.csv`, text: oneIssue})}, "", `DIR/a.zip: the path "../a.csv" leaves the archive`, ""},
+		"a link in an archive is not followed":                {map[string]string{"a.zip": pack(t, entry{"a.csv", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }})}, "", "DIR/a.zip: a.csv is a symbolic link", ""},
+		"an encrypted archive is not read":                    {map[string]string{"a.zip": pack(t, entry{"a.csv", oneIssue, func(h *zip.FileHeader) { h.Flags |= 1 }})}, "", "DIR/a.zip: a.csv is encrypted", "password"},
+		"an archive may not unpack to more than it says":      {map[string]string{"a.zip": claims(10, pack(t, good))}, "", "DIR/a.zip/a.csv: it", "again"},
+		"an archive may not unpack to too much":               {map[string]string{"a.zip": claims(0xFFFFFFF0, pack(t, good))}, "", "DIR/a.zip: the archive unpacks to more", ""},
+		"a tar.gz that is cut is an error":                    {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue})[:80]}, "", "DIR/a.tar.gz: the archive is damaged or cut off", "again"},
+		"a tar.gz without files is an error":                  {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeDir, Name: "./"})}, "", "DIR/a.tar.gz: there is no file in the archive", "exported files"},
+		"a path may not leave a tar.gz":                       {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "./../a.csv", Uname: oneIssue})}, "", `DIR/a.tar.gz: the path "./../a.csv" leaves the archive`, "pack the files again"},
+		"a link in a tar.gz is not followed":                  {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a.csv", Linkname: "/etc/passwd"})}, "", "DIR/a.tar.gz: a.csv is a symbolic link", ""},
+		"a device in a tar.gz is not read":                    {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeChar, Name: "a.csv"})}, "", "DIR/a.tar.gz: a.csv is not a regular file", ""},
+		"a file that gzip packed is to be unpacked":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz:1: it is a gzip archive", "unpack"},
+		"an archive may not have too many entries":            {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
+		"an archive in an archive is to be unpacked":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip:1: it is a zip archive within another", "unpack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,19 +31,19 @@ func TestWhatConvertWritesPassesItsOwnChecks(t *testing.T) {
 		want      string
 		questions int
 	}{
-		"a board with letters outside ASCII":   {inline(t, "b.json", board("Été 2026")), "key: été-2026", 0},
-		"a board in Chinese":                   {inline(t, "b.json", board("2026-06 看板")), "key: 2026-06-看板", 0},
-		"a project of a table":                 {inline(t, "t.csv", "Key,Title,Project\nA-1,x,Büro-Umzug\nA-2,y,Straße\n"), "key: büro-umzug", 0},
-		"projects whose keys would be one":     {inline(t, "t.csv", "Key,Title,Project\nA-1,x,a_b\nA-2,y,a b\nA-3,z,a-b\n"), "key: a-b-2", 0},
-		"an address that is a login":           {inline(t, "j.json", jira("Kim Doe", "kim")), "'?'", 1},
-		"an address without a host":            {inline(t, "j.json", jira("Kim Doe", "kim@")), "'?'", 1},
-		"an address between blanks":            {inline(t, "j.json", jira("Kim Doe", " KIM@EXAMPLE.COM ")), "KIM@EXAMPLE.COM", 0},
-		"a name with a control character":      {inline(t, "j.json", jira(`Kim\u0007 Doe`, "")), "Kim Doe", 1},
-		"sprints that begin alike":             {inline(t, "s.csv", "ID,Title,Status,Sprint\nA-1,One,Open,"+long+"一月\nA-2,Two,Open,"+long+"二月\n"), long, 0},
-		"a comment of somebody of a long name": {inline(t, "b.json", strings.Replace(board("B"), `"actions":[]`, `"actions":[{"type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"`+long+`","data":{"text":"x","card":{"id":"c1"}}}]`, 1)), "x", 1},
-		"a file of a long name":                {inline(t, "t.csv", "Key,Title,Attachments\nA-1,One,https://example.com/"+long+".txt\n"), long, 0},
-		"a type that is called skip":           {inline(t, "t.csv", "Key,Title,Type\nA-1,One,skip\n"), "type: skip", 0},
-		"a state of a long name":               {inline(t, "t.csv", "Key,Title,Status\nA-1,One,"+strings.Repeat("long ", 70)+"\n"), "…", 1},
+		"a key keeps letters outside ASCII":              {inline(t, "b.json", board("Été 2026")), "key: été-2026", 0},
+		"a key keeps Chinese letters":                    {inline(t, "b.json", board("2026-06 看板")), "key: 2026-06-看板", 0},
+		"a key is guessed from a project of a table":     {inline(t, "t.csv", "Key,Title,Project\nA-1,x,Büro-Umzug\nA-2,y,Straße\n"), "key: büro-umzug", 0},
+		"projects whose keys would be equal get numbers": {inline(t, "t.csv", "Key,Title,Project\nA-1,x,a_b\nA-2,y,a b\nA-3,z,a-b\n"), "key: a-b-2", 0},
+		"a login is no address":                          {inline(t, "j.json", jira("Kim Doe", "kim")), "'?'", 1},
+		"an address needs a host":                        {inline(t, "j.json", jira("Kim Doe", "kim@")), "'?'", 1},
+		"blanks around an address are ignored":           {inline(t, "j.json", jira("Kim Doe", " KIM@EXAMPLE.COM ")), "KIM@EXAMPLE.COM", 0},
+		"a control character of a name is left out":      {inline(t, "j.json", jira(`Kim\u0007 Doe`, "")), "Kim Doe", 1},
+		"long names of sprints stay different":           {inline(t, "s.csv", "ID,Title,Status,Sprint\nA-1,One,Open,"+long+"一月\nA-2,Two,Open,"+long+"二月\n"), long, 0},
+		"a comment of somebody of a long name":           {inline(t, "b.json", strings.Replace(board("B"), `"actions":[]`, `"actions":[{"type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"`+long+`","data":{"text":"x","card":{"id":"c1"}}}]`, 1)), "x", 1},
+		"a file of a long name":                          {inline(t, "t.csv", "Key,Title,Attachments\nA-1,One,https://example.com/"+long+".txt\n"), long, 0},
+		"a type that is called skip":                     {inline(t, "t.csv", "Key,Title,Type\nA-1,One,skip\n"), "type: skip", 0},
+		"a state of a long name":                         {inline(t, "t.csv", "Key,Title,Status\nA-1,One,"+strings.Repeat("long ", 70)+"\n"), "…", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -158,10 +158,10 @@ func TestAPartOfAnExportIsConvertedWithItsParents(t *testing.T) {
 		change func(*convert.Options)
 		want   string
 	}{
-		"some keys":       {func(o *convert.Options) { o.Only = []string{"A-2"} }, "A-1 A-2"},
-		"since a day":     {func(o *convert.Options) { o.Since = "2025-09-24" }, "A-3"},
-		"with its parent": {func(o *convert.Options) { o.Since = "2025-09-23" }, "A-1 A-2 A-3"},
-		"the first":       {func(o *convert.Options) { o.Limit = 1 }, "A-1"},
+		"issues with some keys have their parents":    {func(o *convert.Options) { o.Only = []string{"A-2"} }, "A-1 A-2"},
+		"issues changed since a day are converted":    {func(o *convert.Options) { o.Since = "2025-09-24" }, "A-3"},
+		"an issue changed since a day has its parent": {func(o *convert.Options) { o.Since = "2025-09-23" }, "A-1 A-2 A-3"},
+		"the first issues are converted":              {func(o *convert.Options) { o.Limit = 1 }, "A-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,9 +199,9 @@ func TestAPartOfAnExportIsConvertedWithItsParents(t *testing.T) {
 		change     func(*convert.Options)
 		want, hint string
 	}{
-		"a key that is not there": {func(o *convert.Options) { o.Only = []string{"A-22"} }, "--only A-22: there is no such issue in the export", "A-2"},
-		"no date":                 {func(o *convert.Options) { o.Since = "sunday" }, "--since sunday: it is not a date", "2026-11-20"},
-		"a day to come":           {func(o *convert.Options) { o.Since = "2030-01-01" }, "none of 3 issues is selected", "another date"},
+		"a key that is not there":        {func(o *convert.Options) { o.Only = []string{"A-22"} }, "--only A-22: there is no such issue in the export", "A-2"},
+		"a word is no date":              {func(o *convert.Options) { o.Since = "sunday" }, "--since sunday: it is not a date", "2026-11-20"},
+		"a day to come selects no issue": {func(o *convert.Options) { o.Since = "2030-01-01" }, "none of 3 issues is selected", "another date"},
 	} {
 		dir := filepath.Join(t.TempDir(), "to")
 		if _, err := run(t, dir, f, tt.change); err == nil || err.Error() != tt.want || !strings.Contains(diag.HintOf(err), tt.hint) {
@@ -216,11 +216,11 @@ func TestAPartOfAnExportIsConvertedWithItsParents(t *testing.T) {
 func TestADamagedMemoryOfEarlierExportsIsAnErrorAndNothingIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(dir string) error{
-		"missing": func(dir string) error { return os.Remove(filepath.Join(dir, ".planform", "convert-items.jsonl.gz")) },
-		"cut": func(dir string) error {
+		"a missing list of items is an error": func(dir string) error { return os.Remove(filepath.Join(dir, ".planform", "convert-items.jsonl.gz")) },
+		"a list of items that is cut is an error": func(dir string) error {
 			return os.Truncate(filepath.Join(dir, ".planform", "convert-items.jsonl.gz"), 40)
 		},
-		"no JSON": func(dir string) error { return os.Truncate(filepath.Join(dir, ".planform", "convert.json"), 40) },
+		"a memory that is no JSON is an error": func(dir string) error { return os.Truncate(filepath.Join(dir, ".planform", "convert.json"), 40) },
 	} {
 		dir := t.TempDir()
 		must(t, dir, exported(t, first, second), nil)

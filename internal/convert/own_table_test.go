@@ -119,12 +119,12 @@ func TestOneAnswerAnswersTheRest(t *testing.T) {
 func TestTheHeaderIsTheFirstLineOfSeveralCells(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"a separator of few":       "sep=|\nKey|Title|Story Points\nA-1|One|3\n",
-		"a separator that is told": "sep=;\nKey;Title;Story Points\nA-1;One;3\n",
-		"a title":                  "Project plan,,\n\nKey,Title,Story Points\nA-1,One,3\n",
-		"a title in one cell":      "Project plan\r\nKey,Title,Story Points\r\nA-1,One,3\r\n",
-		"an empty line":            "\nKey;Title;Story Points\nA-1;One;3\n",
-		"a name of two lines":      "Key,Title,\"Story\nPoints\"\nA-1,One,3\n",
+		"a line may name a rare separator":          "sep=|\nKey|Title|Story Points\nA-1|One|3\n",
+		"a line may name a separator":               "sep=;\nKey;Title;Story Points\nA-1;One;3\n",
+		"a title above the header is skipped":       "Project plan,,\n\nKey,Title,Story Points\nA-1,One,3\n",
+		"a title in one cell is skipped":            "Project plan\r\nKey,Title,Story Points\r\nA-1,One,3\r\n",
+		"an empty line above the header is skipped": "\nKey;Title;Story Points\nA-1;One;3\n",
+		"a name of the header may have two lines":   "Key,Title,\"Story\nPoints\"\nA-1,One,3\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,13 +146,13 @@ func TestAllSheetsOfASpreadsheetAreRead(t *testing.T) {
 		items  int
 		passed string
 	}{
-		"two tables":                   {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\nA-3,three,Done\n"}, "auto", 3, ""},
-		"and named":                    {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\n"}, "xlsx", 2, ""},
-		"a list of words is no table":  {[]string{"Now", table + "A-1,one,Open\n", "Lists", "Teams,Places\nred,north\n"}, "auto", 1, "book.xlsx/Lists"},
-		"a cover before the table":     {[]string{"Read me", "Plan of the move,by\nAda,2026\n", "Now", table + "A-1,one,Open\n"}, "auto", 1, "book.xlsx"},
-		"a sheet of another tracker":   {[]string{"Now", table + "A-1,one,Open\n", "Tasks", "Task ID,Name,Section/Column\n1,a,b\n"}, "auto", 1, "book.xlsx/Tasks"},
-		"empty sheets say nothing":     {[]string{"Sheet1", "", "Now", table + "A-1,one,Open\n", "Sheet3", ""}, "auto", 1, ""},
-		"a name that ends like a file": {[]string{"Now", table + "A-1,one,Open\n", "old.csv", "x,y\n1,2\n"}, "auto", 1, "book.xlsx/old.csv"},
+		"both tables of a workbook are read":        {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\nA-3,three,Done\n"}, "auto", 3, ""},
+		"both tables are read in a named format":    {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\n"}, "xlsx", 2, ""},
+		"a list of words is no table":               {[]string{"Now", table + "A-1,one,Open\n", "Lists", "Teams,Places\nred,north\n"}, "auto", 1, "book.xlsx/Lists"},
+		"a cover before the table is passed over":   {[]string{"Read me", "Plan of the move,by\nAda,2026\n", "Now", table + "A-1,one,Open\n"}, "auto", 1, "book.xlsx"},
+		"a sheet of another tracker is passed over": {[]string{"Now", table + "A-1,one,Open\n", "Tasks", "Task ID,Name,Section/Column\n1,a,b\n"}, "auto", 1, "book.xlsx/Tasks"},
+		"empty sheets say nothing":                  {[]string{"Sheet1", "", "Now", table + "A-1,one,Open\n", "Sheet3", ""}, "auto", 1, ""},
+		"a sheet may have the name of a file":       {[]string{"Now", table + "A-1,one,Open\n", "old.csv", "x,y\n1,2\n"}, "auto", 1, "book.xlsx/old.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,10 +13,10 @@ func TestPeopleWhoLeftAreNamedOrReplaced(t *testing.T) {
 		want, not []string
 		lost      bool
 	}{
-		"text":            {"unknown_people: text\n", []string{"Assignee in Jira: Ada L.", "Reported in Jira: Ada L., "}, []string{"assignees:", "created_by:"}, true},
-		"somebody":        {"unknown_people: bob@example.com\n", []string{"Assignee in Jira: Ada L.", "assignees: [bob@example.com]"}, []string{"created_by:"}, false},
-		"somebody wrote":  {"unknown_people: bob@example.com\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n", "created_by: bob@example.com"}, nil, false},
-		"somebody unsaid": {"unknown_people: text\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n"}, []string{"created_by:"}, true},
+		"a person who is unknown becomes text":                    {"unknown_people: text\n", []string{"Assignee in Jira: Ada L.", "Reported in Jira: Ada L., "}, []string{"assignees:", "created_by:"}, true},
+		"somebody else becomes the assignee of an unknown person": {"unknown_people: bob@example.com\n", []string{"Assignee in Jira: Ada L.", "assignees: [bob@example.com]"}, []string{"created_by:"}, false},
+		"somebody else becomes the author of an unknown person":   {"unknown_people: bob@example.com\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n", "created_by: bob@example.com"}, nil, false},
+		"a full history names an unknown person as text":          {"unknown_people: text\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n"}, []string{"created_by:"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

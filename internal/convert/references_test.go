@@ -35,7 +35,7 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 				"[PROJ-12](https://old.example.com/browse/PROJ-12) [PROJ-12](https://x)": "[PROJ-12](planform:work_item/proj/PROJ-12) [PROJ-12](https://x)",
 			},
 		},
-		"without a site": {
+		"without a site only known issues become links": {
 			issues: []*Issue{jira("PROJ-1", 1), jira("PROJ-12", 12)},
 			texts:  map[string]string{"PROJ-12 PROJ-99": "[PROJ-12](planform:work_item/proj/PROJ-12) PROJ-99"},
 		},
@@ -53,7 +53,7 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 			site: "https://linear.app/acme", browse: "/issue/{key}", issues: []*Issue{jira("PROJ-1", 1), jira("PROJ-13", 13)},
 			texts: map[string]string{"[PROJ-13](https://linear.app/acme/issue/PROJ-13/a-title)": "[PROJ-13](planform:work_item/proj/PROJ-13)"},
 		},
-		"as the mapping says": {
+		"the mapping may turn links off": {
 			plain: true, issues: []*Issue{jira("PROJ-1", 1), jira("PROJ-12", 12)},
 			texts: map[string]string{"PROJ-12": "PROJ-12"},
 		},

@@ -26,13 +26,13 @@ func TestWhatNotEverybodyMaySeeIsHeldBack(t *testing.T) {
 		"GitLab CSV":     {"g.csv", "ID,IID,Title,Description,Type,URL,State,Confidential,Locked\n10,1,One,,Issue,https://example.com/g/p/-/issues/1,Open,No,No\n11,2,Secret,,Issue,https://example.com/g/p/-/issues/2,Open,Yes,No\n", "Confidential", "2"},
 		"GitLab REST":    {"g.json", `[{"id": 10, "iid": 1, "title": "One", "state": "opened", "confidential": false, "web_url": "https://example.com/g/p/-/issues/1"}, {"id": 11, "iid": 2, "title": "Secret", "state": "opened", "confidential": true, "web_url": "https://example.com/g/p/-/issues/2"}]`, "confidential", "2"},
 		"GitLab project": {"issues.ndjson", fmt.Sprintf(gitlab, 1, "One", "false") + "\n" + fmt.Sprintf(gitlab, 2, "Secret", "true") + "\n", "confidential", "2"},
-		"any table":      {"t.csv", "Ref,Title,Status,Confidential\nA-1,One,Open,No\nA-2,Secret,Open,Yes\n", "Confidential", "A-2"},
-		"other words":    {"t.csv", "Ref;Title;Status;Confidential issue\nA-1;One;Open;\nA-2;Secret;Open;true\n", "Confidential issue", "A-2"},
-		"any record":     {"t.jsonl", `{"ref": "A-1", "title": "One", "private": false}` + "\n" + `{"ref": "A-2", "title": "Secret", "private": true}` + "\n", "private", "A-2"},
-		"Redmine":        {"r.json", `{"issues": [` + fmt.Sprintf(redmine, 1, "One", "") + "," + fmt.Sprintf(redmine, 2, "Secret", `, "is_private": true`) + `], "total_count": 2}`, "is_private", "2"},
-		"a later page":   {"r.json", `{"issues": [` + fmt.Sprintf(redmine, 1, "One", "") + "," + fmt.Sprintf(redmine, 2, "Secret", "") + "," + fmt.Sprintf(redmine, 2, "Secret", `, "is_private": true`) + `], "total_count": 2}`, "is_private", "2"},
-		"Bugzilla":       {"b.json", `{"bugs": [{"id": 1, "summary": "One", "product": "Web", "groups": []}, {"id": 2, "summary": "Secret", "product": "Web", "groups": ["staff"]}]}`, "groups", "2"},
-		"YouTrack":       {"y.json", `[{"idReadable": "A-1", "summary": "One", "customFields": [], "$type": "Issue"}, {"idReadable": "A-2", "summary": "Secret", "customFields": [], "visibility": {"$type": "LimitedVisibility"}, "$type": "Issue"}]`, "visibility", "A-2"},
+		"a table of no tracker has a column for restricted issues": {"t.csv", "Ref,Title,Status,Confidential\nA-1,One,Open,No\nA-2,Secret,Open,Yes\n", "Confidential", "A-2"},
+		"a column for restricted issues may have other words":      {"t.csv", "Ref;Title;Status;Confidential issue\nA-1;One;Open;\nA-2;Secret;Open;true\n", "Confidential issue", "A-2"},
+		"a record of no tracker has a field for restricted issues": {"t.jsonl", `{"ref": "A-1", "title": "One", "private": false}` + "\n" + `{"ref": "A-2", "title": "Secret", "private": true}` + "\n", "private", "A-2"},
+		"Redmine": {"r.json", `{"issues": [` + fmt.Sprintf(redmine, 1, "One", "") + "," + fmt.Sprintf(redmine, 2, "Secret", `, "is_private": true`) + `], "total_count": 2}`, "is_private", "2"},
+		"an issue of a later page may be restricted": {"r.json", `{"issues": [` + fmt.Sprintf(redmine, 1, "One", "") + "," + fmt.Sprintf(redmine, 2, "Secret", "") + "," + fmt.Sprintf(redmine, 2, "Secret", `, "is_private": true`) + `], "total_count": 2}`, "is_private", "2"},
+		"Bugzilla": {"b.json", `{"bugs": [{"id": 1, "summary": "One", "product": "Web", "groups": []}, {"id": 2, "summary": "Secret", "product": "Web", "groups": ["staff"]}]}`, "groups", "2"},
+		"YouTrack": {"y.json", `[{"idReadable": "A-1", "summary": "One", "customFields": [], "$type": "Issue"}, {"idReadable": "A-2", "summary": "Secret", "customFields": [], "visibility": {"$type": "LimitedVisibility"}, "$type": "Issue"}]`, "visibility", "A-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

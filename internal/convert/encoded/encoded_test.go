@@ -96,11 +96,11 @@ func TestTextOfAnEncodingThatIsNotTakenIsCalledNoOther(t *testing.T) {
 func TestWhatIsNoTextIsAnErrorWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ bytes, want string }{
-		"a byte of another encoding": {"a\nb\xf6c", "f:2:2: the byte 0xF6 is not UTF-8"},
-		"a NUL byte":                 {"\x89PNG\x00", "f:1:1: the byte 0x89 is not UTF-8"},
-		"a binary file":              {"ab\ncd\x00", "f:2:3: it holds NUL bytes"},
-		"half a unit":                {wide("\uFEFFab", false) + "c", "f:1:2: the file ends within a character"},
-		"half a character":           {"\xFF\xFE\x00\xD8a\x00", "f:1:1: half a character of UTF-16"},
+		"a byte of another encoding names its place":           {"a\nb\xf6c", "f:2:2: the byte 0xF6 is not UTF-8"},
+		"a binary file names its first byte that is not UTF-8": {"\x89PNG\x00", "f:1:1: the byte 0x89 is not UTF-8"},
+		"a NUL byte names its place":                           {"ab\ncd\x00", "f:2:3: it holds NUL bytes"},
+		"a file may not end within a character of UTF-16":      {wide("\uFEFFab", false) + "c", "f:1:2: the file ends within a character"},
+		"half a character of UTF-16 names its place":           {"\xFF\xFE\x00\xD8a\x00", "f:1:1: half a character of UTF-16"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

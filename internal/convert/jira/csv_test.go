@@ -113,10 +113,10 @@ func TestDayAndMonthAreToldApartOverAllFilesOrAsked(t *testing.T) {
 		want  string
 		asked bool
 	}{
-		"another file tells":     {files: []string{head + "a,A-1,02/03/2024\n", head + "b,A-2,02/13/2024\n"}, want: "2024-02-03"},
-		"nothing tells":          {files: []string{head + "a,A-1,02/03/2024\n"}, want: "2024-03-02", asked: true},
-		"the mapping tells":      {in: convert.Input{Dates: "mdy"}, files: []string{head + "a,A-1,02/03/2024\n"}, want: "2024-02-03"},
-		"it makes no difference": {files: []string{head + "a,A-1,03/03/2024\n"}, want: "2024-03-03"},
+		"another file shows the order of day and month":               {files: []string{head + "a,A-1,02/03/2024\n", head + "b,A-2,02/13/2024\n"}, want: "2024-02-03"},
+		"the order of day and month is asked for if nothing shows it": {files: []string{head + "a,A-1,02/03/2024\n"}, want: "2024-03-02", asked: true},
+		"the mapping says the order of day and month":                 {in: convert.Input{Dates: "mdy"}, files: []string{head + "a,A-1,02/03/2024\n"}, want: "2024-02-03"},
+		"equal day and month need no question":                        {files: []string{head + "a,A-1,03/03/2024\n"}, want: "2024-03-03"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

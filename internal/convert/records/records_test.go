@@ -43,17 +43,17 @@ func TestRecordsAreFoundHoweverTheyArePacked(t *testing.T) {
 		text string
 		want []string
 	}{
-		"an array":             {"[{\"a\": 1},\n{\"a\": 2}]", []string{" 1 map[a:1]", " 2 map[a:2]"}},
-		"pages in a row":       {"[{\"a\": 1}][{\"a\": 2}]", []string{" 1 map[a:1]", " 1 map[a:2]"}},
-		"arrays of arrays":     {"[[{\"a\": 1}],\n\n[{\"a\": 2}], []]", []string{" 1 map[a:1]", " 3 map[a:2]"}},
-		"a line each":          {"{\"a\": 1}\n{\"a\": 2}\n", []string{" 1 map[a:1]", " 2 map[a:2]"}},
-		"a page with lists":    {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
-		"lists within objects": {"{\"data\": {\"list\": {\"nodes\": [\n{\"a\": 1}], \"n\": 1}, \"title\": \"x\"}}", []string{"data.list.nodes 2 map[a:1]", " 1 map[data:map[list:map[n:1] title:x]]"}},
-		"blanks over pages":    {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
-		"an object for a list": {`{"issues": {"a": 1}}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
-		"lists under any name": {`{"bugs": {"7": {"notes": [{"a": 1}], "b": 2}, "8": {"notes": []}}}`, []string{"bugs.*.notes 1 map[a:1]", " 1 map[bugs:map[7:map[b:2] 8:map[]]]"}},
-		"null for a record":    {`{"issues": [null, {"a": 1}]}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
-		"nothing":              {" ", nil},
+		"an array holds records":                     {"[{\"a\": 1},\n{\"a\": 2}]", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"several arrays in a row hold records":       {"[{\"a\": 1}][{\"a\": 2}]", []string{" 1 map[a:1]", " 1 map[a:2]"}},
+		"arrays of arrays hold records":              {"[[{\"a\": 1}],\n\n[{\"a\": 2}], []]", []string{" 1 map[a:1]", " 3 map[a:2]"}},
+		"each line is a record":                      {"{\"a\": 1}\n{\"a\": 2}\n", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"each list of a page holds records":          {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
+		"lists within objects hold records":          {"{\"data\": {\"list\": {\"nodes\": [\n{\"a\": 1}], \"n\": 1}, \"title\": \"x\"}}", []string{"data.list.nodes 2 map[a:1]", " 1 map[data:map[list:map[n:1] title:x]]"}},
+		"blanks between records are skipped":         {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
+		"an object in place of a list is one record": {`{"issues": {"a": 1}}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
+		"lists under any name hold records":          {`{"bugs": {"7": {"notes": [{"a": 1}], "b": 2}, "8": {"notes": []}}}`, []string{"bugs.*.notes 1 map[a:1]", " 1 map[bugs:map[7:map[b:2] 8:map[]]]"}},
+		"null is no record":                          {`{"issues": [null, {"a": 1}]}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
+		"a blank text has no records":                {" ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,8 +26,8 @@
 //	                                                                      members_words.go, members_where.go,
 //	                                                                      members_edges.go, members_decide.go, members_drift.go
 //	outsiders     people in fields who are no members of the project        outsiders.go
-//	divergences   changes of people, for a pull into the manifests          divergence.go
 //	claims        holders of names and marks that must be unique            identity_claims.go
+//	divergences   changes of people, for a pull into the manifests          divergence.go
 //	blockers      objects and values that cannot be made                    blocked.go
 //	changes       creates and updates, warnings about the plan              change.go, change_fields.go, change_checks.go, change_archive.go,
 //	                                                                      links.go, warnings.go, secrets.go

@@ -711,17 +711,17 @@ func TestAKindThatTheEditionLacksIsReportedOnce(t *testing.T) {
 		service sandboxtest.Options
 		want    string
 	}{
-		"the community edition": {
+		"the kinds that the community edition lacks are listed": {
 			resource.V1,
 			sandboxtest.Options{Edition: sandbox.Community},
 			"customers, customer properties, estimates, initiatives, initiative labels, milestones, pages, " +
 				"teamspaces, work item types, states of the workspace",
 		},
-		"kinds of views with another one between": {
+		"both kinds of views are one kind in the list": {
 			resource.V2, without("/views/", "/work-item-relation-definitions/"), "views, relation definitions",
 		},
-		"the views of the workspace alone": {resource.V2, without("{slug}/views/"), "views of the workspace"},
-		"the views of projects alone":      {resource.V2, without("{project_id}/views/"), "views of projects"},
+		"a service may lack the views of the workspace alone": {resource.V2, without("{slug}/views/"), "views of the workspace"},
+		"a service may lack the views of projects alone":      {resource.V2, without("{project_id}/views/"), "views of projects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -831,11 +831,11 @@ func TestAnUnknownSectionIsAnErrorWithAHint(t *testing.T) {
 		o    export.Options
 		want string
 	}{
-		"a project":           {export.Options{Projects: []string{"WEP"}}, `the service has no project WEP: did you mean "WEB"`},
-		"a section":           {export.Options{Only: []string{"iterations"}}, "--only iterations: no such section: one of "},
-		"what takes long":     {export.Options{With: []string{"link"}}, ""},
-		"what takes no time":  {export.Options{With: []string{"cycles"}}, "--with cycles: no such section: one of attachments, comments, links, relations"},
-		"a name of a project": {export.Options{Projects: []string{"website"}}, ""},
+		"an unknown project suggests a similar one":              {export.Options{Projects: []string{"WEP"}}, `the service has no project WEP: did you mean "WEB"`},
+		"an unknown section lists the known ones":                {export.Options{Only: []string{"iterations"}}, "--only iterations: no such section: one of "},
+		"a section that takes long may be named in the singular": {export.Options{With: []string{"link"}}, ""},
+		"a section that takes no time cannot be asked for":       {export.Options{With: []string{"cycles"}}, "--with cycles: no such section: one of attachments, comments, links, relations"},
+		"a project may be named by its name":                     {export.Options{Projects: []string{"website"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

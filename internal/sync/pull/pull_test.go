@@ -221,43 +221,43 @@ projects:
 		before, after   [3]string // the target, one item that people put it on, and one that had it
 		into, from, set string    // path of the members of the target, the name of who was in the other one, or the field
 	}{
-		"a state": {
+		"a renamed state is written by its new name": {
 			"state", web + "states/", "Review", "In Review",
 			[3]string{"states: [{name: Review, group: started}]", "state: Todo", "state: Review"},
 			[3]string{"states: [{name: In Review, group: started, key: review}]", "state: In Review", "state: In Review"},
 			"", "", "state",
 		},
-		"a label": {
+		"a renamed label is written by its new name": {
 			"label", web + "labels/", "Big Bug", "Huge Bug",
 			[3]string{"labels: [{name: Big Bug}]", "labels: []", "labels: [Big Bug]"},
 			[3]string{"labels: [{name: Huge Bug, key: big-bug}]", "labels: [Huge Bug]", "labels: [Huge Bug]"},
 			"", "", "labels",
 		},
-		"a label that is a bare text": {
+		"a renamed label that is a bare text becomes a mapping": {
 			"label", web + "labels/", "Big Bug", "Huge, Bug",
 			[3]string{"labels: [Big Bug]", "labels: []", "labels: [Big Bug]"},
 			[3]string{"labels: [{name: \"Huge, Bug\", key: big-bug}]", "labels: [\"Huge, Bug\"]", "labels: [\"Huge, Bug\"]"},
 			"", "", "labels",
 		},
-		"a label with a key": {
+		"a renamed label keeps its key": {
 			"label", web + "labels/", "Big Bug", "Huge Bug",
 			[3]string{"labels: [{key: bug, name: Big Bug}]", "labels: []", "labels: [bug]"},
 			[3]string{"labels: [{key: bug, name: Huge Bug}]", "labels: [Huge Bug]", "labels: [bug]"},
 			"", "", "labels",
 		},
-		"a cycle": {
+		"a renamed cycle is written by its new name": {
 			"cycle", web + "cycles/", "Sprint One", "Sprint 1",
 			[3]string{"cycles: [{name: Sprint One}]", "cycle: null", "cycle: Sprint One"},
 			[3]string{"cycles: [{name: Sprint 1, key: sprint-one}]", "cycle: Sprint 1", "cycle: Sprint 1"},
 			"cycle-issues/", "issues", "",
 		},
-		"a module": {
+		"a renamed module is written by its new name": {
 			"module", web + "modules/", "The Front", "Frontend",
 			[3]string{"modules: [{name: The Front}]", "module: null", "module: The Front"},
 			[3]string{"modules: [{name: Frontend, key: the-front}]", "module: Frontend", "module: Frontend"},
 			"module-issues/", "issues", "",
 		},
-		"a type": {
+		"a renamed type is written by its new name": {
 			"work_item_type", web + "work-item-types/", "User Story", "Story",
 			[3]string{"work_item_types: [{name: User Story}]", "type: null", "type: User Story"},
 			[3]string{"work_item_types: [{name: Story, key: user-story}]", "type: Story", "type: Story"},
@@ -378,19 +378,19 @@ func TestOneValueThatCannotBeTakenLeavesTheOthers(t *testing.T) {
 	}
 	const head = "version: 1\nprojects:\n  - key: web\n    identifier: WEB\n    work_items:\n"
 	for name, blame := range map[string]func(edited bool, desired *manifest.Manifest) (diag.List, *manifest.Manifest){
-		"an error of its own": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
+		"an error that names the value leaves the others": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
 			if edited {
 				return diag.List{{Summary: "no such priority", Address: "work_item/web/item-4", Path: "projects[0].work_items[4].priority"}}, m
 			}
 			return nil, m
 		},
-		"an error that names nothing": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
+		"an error that names nothing leaves the others": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
 			if edited {
 				return diag.List{{Summary: "no such priority"}}, m
 			}
 			return nil, m
 		},
-		"an object that changes with it": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
+		"a value that changes another object leaves the others": func(edited bool, m *manifest.Manifest) (diag.List, *manifest.Manifest) {
 			if edited {
 				m.Objects[1].Key += "x"
 			}

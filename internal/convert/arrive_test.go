@@ -168,9 +168,9 @@ func TestEstimatesAndOrderBecomeFieldsOfItems(t *testing.T) {
 		"points become a field of the estimate": {"fields: {Story Points: estimate_point}\n", []string{
 			"estimate_point: \"3\"}\n", "estimate_point: \"13\"}\n", "estimate_point: XL}\n", "type: categories, points: [{value: \"3\"}, {value: \"13\"}, {value: XL}]}\n",
 		}, []string{"Story Points"}},
-		"points become a number":     {"fields: {Story Points: point}\n", []string{"point: 3\n", "| Story Points | 13.0 |", "| Story Points | XL |"}, []string{"estimates"}},
-		"the rank becomes the order": {"fields: {Rank: sort_order}\n", []string{"sort_order: 50779981646784\n", "sort_order: 50779978327728\n"}, nil},
-		"neither":                    {"", []string{"| Story Points | 3.0 |"}, []string{"sort_order", "estimates"}},
+		"points become a number":                            {"fields: {Story Points: point}\n", []string{"point: 3\n", "| Story Points | 13.0 |", "| Story Points | XL |"}, []string{"estimates"}},
+		"the rank becomes the order":                        {"fields: {Rank: sort_order}\n", []string{"sort_order: 50779981646784\n", "sort_order: 50779978327728\n"}, nil},
+		"values that the mapping does not name become text": {"", []string{"| Story Points | 3.0 |"}, []string{"sort_order", "estimates"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

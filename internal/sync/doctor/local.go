@@ -30,6 +30,9 @@ func (ex *examination) checkState(ctx context.Context) {
 		ex.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", ex.in.StatePath, diag.Count(len(known.Prior()), "record"),
 			known.Serial, known.Lineage), "")
 	}
+	if dir, yes := state.WritableByOthers(ex.in.StatePath); yes && !state.IsShared(ex.in.StatePath) {
+		ex.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
+	}
 }
 
 // checkManifest reports features that the manifest uses and the service does not offer.

@@ -59,7 +59,8 @@ func (ex *examination) projectText() string {
 
 // permissionHint returns the next step if the credential may not read something.
 func (ex *examination) permissionHint() string {
-	return "make " + ex.userText() + " a member of the project, or give " + ex.userText() + " a higher role; an access token also needs the scope"
+	return "make " + ex.userText() + " a member of the project, or give " + ex.userText() +
+		" a higher role; an access token also needs the scope that planform plan names"
 }
 
 // checkOperations reports which operations of API v1 can be used.

@@ -620,3 +620,25 @@ func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) 
 		})
 	}
 }
+
+// TestTheLastStepsOfARefusedOperationAreBlocked covers a sequence whose next step is in the journal when an earlier step turns out to be refused.
+func TestTheLastStepsOfARefusedOperationAreBlocked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(
+			step{takes: sec}, step{needs: []int{0}, sequence: 1}, step{sequence: 1},
+			step{takes: 6 * sec / 5, err: executor.ErrUnsupported}, step{takes: sec / 2}, step{needs: []int{4}},
+		)
+		w.flush = sec
+		refused := &resource.Operation{}
+		for _, i := range []int{1, 2, 3, 5} {
+			w.plan.Steps[i].Operation = refused
+		}
+		r := w.run(t.Context(), 4, nil)
+		for _, i := range []int{1, 2, 5} {
+			if s := r.Steps[i]; s.Status != executor.Blocked || s.BlockedBy != w.plan.Steps[3] {
+				t.Errorf("step %d is %s, blocked by %v", i, word(s.Status), s.BlockedBy)
+			}
+		}
+	})
+}

@@ -175,7 +175,7 @@ func (sc *scheduler) loop(ctx context.Context) {
 				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
 			}
 		}
-		if sc.running == 0 && !sc.logging && len(sc.pending) == 0 && (ending || len(sc.ready) == 0) {
+		if sc.running == 0 && !sc.logging && len(sc.pending) == 0 && (ending || len(sc.ready) == 0 && sc.nextQueued() < 0) {
 			break // nothing can become ready any more
 		}
 		sc.handleNext(ctx)

@@ -72,7 +72,9 @@ func hiddenConflict(step *planner.Step, id, why string) error {
 // adoptExisting updates an existing object to match the step. It sends only the fields that differ.
 func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row) (executor.Outcome, error) {
 	step := r.step
-	w.claims.adopt(step, existing.ID())
+	if wrong := w.claimExisting(step, existing); wrong != nil {
+		return executor.Outcome{}, unknownOutcome{wrong}
+	}
 	desired := w.desiredValues(step)
 	existing = step.Kind.InZone(existing, step.Write.Zone)
 	var differing, equal []*resource.Value

@@ -32,7 +32,7 @@ type confirmation struct {
 	resent map[fieldOf]planner.StepID // the later step that sent a field of the same object again
 }
 
-// Confirm reads the objects that the run's batches wrote. It completes their outcomes in the result and
+// Confirm reads the objects that the run's batches wrote, and objects whose IDs are in doubt. It completes their outcomes in the result and
 // in the journal: readable identifiers, and warnings about values that differ from the sent ones. Each value is compared with the last
 // request that sent it. The next plan sees objects that could not be read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
@@ -52,10 +52,17 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		row, shown := rows[res.Outcome.ID]
-		if res.Status != executor.Done || !shown || !w.isUnseen(res.Step) {
+		out := res.Outcome
+		switch {
+		case res.Status != executor.Done:
+			continue
+		case res.Step.Action == planner.Create && s.claims.isDisputed(res.Step.Address):
+			out = w.resolveDispute(ctx, w.withoutResent(res.Step), out)
+		case shown && w.isUnseen(res.Step):
+			out = w.confirmedOutcome(w.withoutResent(res.Step), out, row)
+		default:
 			continue
 		}
-		out := w.confirmedOutcome(w.withoutResent(res.Step), res.Outcome, row)
 		if err := journal.Complete(res.Step, out, nil); err != nil {
 			return err
 		}

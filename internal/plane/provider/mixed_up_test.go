@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,6 +155,88 @@ func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 			s.replying = nil
 			s.wholeAndKnown(t, first)
 		})
+	}
+}
+
+// TestAnAnswerWithTheIDOfALaterObjectChangesOnlyTheNewOne: a proxy answers the create of a with the ID of b. The run
+// sends nothing else about a, neither its parts nor its later text, and finds it at the end.
+func TestAnAnswerWithTheIDOfALaterObjectChangesOnlyTheNewOne(t *testing.T) {
+	t.Parallel()
+	const items = "projects/" + sandboxtest.ProjectWeb + "/work-items/"
+	text := func(a string) string {
+		return header + "      - {key: a, name: Item A" + a + "}\n      - {key: b, name: Item B, description: text of B}\n"
+	}
+	for name, a := range map[string]string{
+		"archived":         `, state: Done, archived: true`,
+		"with a late link": `, description: "see [b](work_item/web/b)"`,
+		"with parts":       `, links: [{url: "https://example.com/a"}], comments: [{key: c, text: Done}]`,
+		"with a sub-item":  `, work_items: [{key: c, name: Item C}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V1)
+			var id atomic.Value // of b
+			s.replying = func(req *http.Request, row map[string]any) {
+				if req.Method != http.MethodPost || id.Load() != nil || row["name"] != "Item A" {
+					return
+				}
+				b := s.otherUser(t, http.MethodPost, items, `{"name": "Item B", "description_html": "<p>text of B</p>", "external_source": "planform", "external_id": "acme/work_item/web/b"}`)
+				id.Store(b["id"])
+				row["id"] = b["id"]
+			}
+			s.always = func(req *http.Request) sandboxtest.Fault {
+				if of, made := id.Load().(string); made && req.Method != http.MethodGet && strings.Contains(req.URL.Path, of) {
+					t.Errorf("%s %s is about the wrong object", req.Method, req.URL.Path)
+				}
+				return sandboxtest.Fault{}
+			}
+			first := s.apply(t, applying{manifest: text(a), workers: 1})
+			s.replying, s.always = nil, nil
+			if warned := fmt.Sprint(first.warnings()); !strings.Contains(warned, "of another object: it is ") {
+				t.Error(warned)
+			}
+			if next := s.apply(t, applying{manifest: text(a)}); len(next.failed()) > 0 {
+				t.Errorf("%q", next.failed())
+			}
+			if end := s.apply(t, applying{manifest: text(a)}); end.writes != 0 || !end.plan.Empty() || name != "archived" && s.named("work_item", "Item A") != 1 || s.named("work_item", "Item B") != 1 {
+				t.Errorf("%d writes, %d of A, %d of B", end.writes, s.named("work_item", "Item A"), s.named("work_item", "Item B"))
+			}
+		})
+	}
+}
+
+// TestAnObjectThatTakesTheNameOfANewOneIsNotTakenOver: people rename a managed object between plan and run, so that the service refuses the create.
+func TestAnObjectThatTakesTheNameOfANewOneIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		for list, kind := range map[string]string{"labels": "label", "states": "state"} {
+			t.Run(list+", "+api.String(), func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, api)
+				group := map[string]string{"state": ", group: started"}[kind]
+				text := "{version: 1, projects: [{key: web, id: " + sandboxtest.ProjectWeb + ", identifier: WEB, " + list + `: [{key: warm, name: Warm, color: "#333333"` + group + "}"
+				s.apply(t, applying{manifest: text + "]}]}"})
+				warm := func() map[string]any {
+					for _, row := range s.Rows(kind) {
+						if strings.HasSuffix(fmt.Sprint(row["external_id"]), "/warm") {
+							return row
+						}
+					}
+					return nil
+				}
+				both := text + `, {key: cold, name: Cold, color: "#444444"` + group + "}]}]}"
+				a := s.apply(t, applying{manifest: both, file: func() {
+					s.otherUser(t, http.MethodPatch, fmt.Sprintf("projects/%s/%s/%v/", sandboxtest.ProjectWeb, list, warm()["id"]), `{"name": "Cold"}`)
+				}})
+				if row := warm(); row["color"] != "#333333" || len(a.failed()) != 1 {
+					t.Errorf("%v, %q", row["color"], a.failed())
+				}
+				s.apply(t, applying{manifest: both})
+				if end := s.apply(t, applying{manifest: both}); !end.plan.Empty() || s.named(kind, "Warm") != 1 || s.named(kind, "Cold") != 1 {
+					t.Errorf("%+v, %d warm, %d cold", end.plan.Summary, s.named(kind, "Warm"), s.named(kind, "Cold"))
+				}
+			})
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		if seen := w.findCreated(ctx, r); seen.result != absent {
 			return nil, errors.Join(err, seen.err)
 		}
-		if wrong := w.claims.claim(step, e.ExistingID); wrong != nil {
+		if wrong := w.claimExisting(step, resource.Row{"id": e.ExistingID}); wrong != nil {
 			return nil, errors.Join(err, wrong)
 		}
 		if err := w.deleteReplaced(ctx, r, e.ExistingID); err != nil {

@@ -50,6 +50,13 @@ func (r row) paramsWith(id string) map[string]string {
 
 // Do carries out the steps of one batch, or one step alone. It implements [executor.Service].
 func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	known := ids
+	ids = func(a resource.Address) (string, bool) {
+		if s.claims.isDisputed(a) {
+			return "", false
+		}
+		return known(a)
+	}
 	w := &write{Service: s, ids: ids, attempts: make([]executor.Attempt, len(steps)), customNamed: map[*planner.Step]bool{}}
 	if steps[0].Batch != 0 {
 		w.op = steps[0].Bulk
@@ -96,6 +103,9 @@ func (w *write) prepareRow(ctx context.Context, r row) (row, error) {
 		r.params = r.step.Params
 	default:
 		r.params, err = w.pathParams(r.step, w.ids)
+	}
+	if r.step.Action == planner.Update && w.claims.isDisputed(r.step.Address) {
+		err = fmt.Errorf("the service gave the ID of %s to another object, too: plan again", r.step.Address)
 	}
 	if err == nil && r.step.Object != nil {
 		err = w.resolveRuntimeNames(ctx, r.step)

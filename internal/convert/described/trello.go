@@ -203,7 +203,9 @@ func (b *boards) finish(x *reader) {
 			x.to.Hold(nil, part.Name+" of no card: name", convert.OfField, name, 1)
 		default:
 			x.to.Hold(c.Issue, part.Name+".name", role, name, 1)
-			if n := named[b.nameOf(x, id, &board{project: c.Project})]; part.Name == "lists" && n > 1 {
+			at := b.nameOf(x, id, &board{project: c.Project})
+			if n := named[at]; part.Name == "lists" && n > 1 {
+				named[at] = 0 // one remark for all of them
 				x.to.Note("equal-lists", fmt.Sprintf("%s: %d lists are called %q, and become one state", x.project(c.Project).Name, n, strings.TrimSpace(name)))
 			}
 		}

@@ -92,7 +92,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 	c.Possible = !cause.exists()
-	switch found := (difference{value: v, change: c, cause: cause, at: v.Position, links: created}); {
+	switch found := (difference{value: v, change: c, cause: cause, at: v.Position}); {
 	case !c.Possible:
 		d.blocked = append(d.blocked, found)
 	case len(created) > 0:

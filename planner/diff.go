@@ -197,7 +197,6 @@ type difference struct {
 	change *Change
 	cause  Cause         // of a change that is not possible
 	at     diag.Position // of a change that is not possible: the place in the manifest, if it is known
-	links  []objectID    // the objects that the text links to and that the run creates
 }
 
 // differences holds the fields of an object that differ from the manifest.

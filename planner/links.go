@@ -46,7 +46,7 @@ func (ch *changes) textAtCreation(i objectID, v *resource.Value, d *differences)
 		ch.unlinked[t]++
 		return v.Linked(nil)
 	}
-	late := difference{value: with, change: sentDifference(v).change, links: created}
+	late := difference{value: with, change: sentDifference(v).change}
 	late.change.References = len(created)
 	d.late = append(d.late, late)
 	return with.Linked(slices.DeleteFunc(slices.Clone(with.Links), func(r resource.Reference) bool { return r.ID == "" }))

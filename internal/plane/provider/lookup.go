@@ -169,8 +169,9 @@ func externalIDQuery(owner resource.Owner, id string) url.Values {
 	return url.Values{"external_id": {id}, "external_source": {owner.Source()}}
 }
 
-// findAllCreated finds the objects of each row by their external IDs in the list of their kind, newest first. If the list keeps that order, it stops after a
-// page whose last object existed before any of them was sent. since is the number of objects that the run had created before.
+// findAllCreated finds the objects of each row by their external IDs in the list of their kind, newest first. If the list keeps that order,
+// it stops after a page whose last object existed before any of them was sent. since is the number of objects that the run had created
+// before.
 func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (found [][]resource.Row, err error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, w.plan.API)
@@ -182,6 +183,9 @@ func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (foun
 		for _, id := range w.allExternalIDs(r.step) {
 			wanted[id] = i
 		}
+	}
+	for i, r := range rows { // the former ID of one row may be the present ID of another
+		wanted[w.plan.Marks().ID(r.step.Address)] = i
 	}
 	found = make([][]resource.Row, len(rows))
 	latest, ordered := "", true // created_at of the last row

@@ -62,7 +62,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			called = ".xlsx"
 		}
 		found, named, what := recognise(name, formats, head, called)
-		if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); found == nil && len(head) == maxHead && file.sheet == nil && bytes.IndexByte([]byte("[{"), begin[0]) >= 0 {
+		if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); found == nil && len(head) == maxHead && file.sheet == nil && bytes.ContainsAny(begin[:min(1, len(begin))], "[{") {
 			record, err := file.beginning(maxRecord)
 			if err != nil {
 				return nil, err

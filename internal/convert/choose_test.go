@@ -41,3 +41,11 @@ func TestAnExportIsRecognisedByItsFirstWholeRecord(t *testing.T) {
 		})
 	}
 }
+
+func TestBlanksAfterTwoByteOrderMarksAreNoExport(t *testing.T) {
+	t.Parallel()
+	_, err := run(t, t.TempDir(), inline(t, "i.json", "\uFEFF\uFEFF"+strings.Repeat(" ", 70_000)), nil)
+	if err == nil || !strings.Contains(err.Error(), "it is not a known export") {
+		t.Error(err)
+	}
+}

@@ -137,12 +137,14 @@ func (ie *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	return keys
 }
 
-// keepOneHint returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others.
+// keepOneHint returns a hint about several rows with one mark: keep the row that the state knows, else the oldest, and delete the others. If
+// the state knows several, it keeps the row of the object that the mark names.
 func (ie *identities) keepOneHint(k *resource.Kind, parent objectID, rows []resource.Row) string {
-	keep, why := slices.MinFunc(rows, resource.Row.Older), "it is the oldest"
+	keep, why, known := slices.MinFunc(rows, resource.Row.Older), "it is the oldest", false
+	marked, wanted := ie.byExternalID[rows[0].Text("external_id")]
 	for _, row := range rows {
-		if _, owned := ie.objects.owners[serviceID{k.Name, row.ID()}]; owned {
-			keep, why = row, "the state file has it"
+		if at, owned := ie.objects.owners[serviceID{k.Name, row.ID()}]; owned && (!known || wanted && at == marked) {
+			keep, why, known = row, "the state file has it", true
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })

@@ -139,6 +139,14 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 	twin := "not_possible work_item/web/pay: 2 work items carry the mark of work_item/web/pay: WEB-7 (" + item(7) + "), WEB-8 (" + item(8) + "); " +
 		"keep WEB-8 (" + item(8) + ") (the state file has it), and delete WEB-7 (" + item(7) + ")"
 	checkRules(t, map[string]rule{
+		"of two rows with the mark of an object, the object's own row is to be kept, even if another object has the other one": {
+			api: full, given: twins,
+			prior: []planner.Record{known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/copy", "id="+item(8), "name=Pay")
+			},
+			steps: []string{strings.NewReplacer("keep WEB-8 ("+item(8), "keep WEB-7 ("+item(7), "delete WEB-7 ("+item(7), "delete WEB-8 ("+item(8)).Replace(twin)},
+		},
 		"an id comes before the state": {
 			api: full,
 			given: func(s *fakeService) {

@@ -75,7 +75,7 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)})
 	if err != nil {
-		w.traits.missing.set(setValueOp(), err)
+		_ = w.traits.missing.set(setValueOp(), err)
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
@@ -91,7 +91,7 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 		before := w.plan.Known[step.Address].Values[v.Field.Name]
 		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
 		if !ok || there == v.Null || there && still {
-			w.traits.missing.set(setValueOp(), errors.New("API v2 leaves out custom_fields"))
+			_ = w.traits.missing.set(setValueOp(), errors.New("API v2 leaves out custom_fields"))
 			return false
 		}
 		if there { // a cleared value may have been empty before

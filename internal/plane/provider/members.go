@@ -143,7 +143,7 @@ func withV1[T any](s *Service, op, v1 *resource.Operation, send func(*resource.O
 		if !errors.Is(err, apiclient.ErrUnsupported) {
 			return res, err
 		}
-		s.traits.missing.set(op, err)
+		_ = s.traits.missing.set(op, err)
 	}
 	return send(v1)
 }

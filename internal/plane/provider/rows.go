@@ -37,6 +37,6 @@ func shrink(kind *resource.Kind, rows []resource.Row) {
 			}
 			small[unique.Make(key).Value()] = v
 		}
-		rows[i] = small
+		rows[i] = small //nolint:gosec // i is an index of rows
 	}
 }

@@ -341,7 +341,7 @@ func (w *write) handleFailedRequest(ctx context.Context, rows []row, err error, 
 		w.traits.splitLimit(w.op, len(rows))
 		w.sendAll(ctx, rows)
 	case refused && (e.Unsupported() || e.Status == 404 && w.listExists(ctx, rows[0])):
-		w.traits.missing.set(w.op, err)
+		_ = w.traits.missing.set(w.op, err)
 		w.sendAlone(ctx, rows)
 	case refused && e.Effect == apiclient.Rejected && (e.Status == 400 || e.Status == 409): // one of the rows caused it
 		if creates {

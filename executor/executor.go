@@ -40,7 +40,8 @@ type IDs func(resource.Address) (id string, ok bool)
 // concurrently. An error of any method ends the run.
 type Journal interface {
 	// Begin returns when the steps' intents would survive a crash of the machine. After an error, none of the steps begins or is completed:
-	// the journal itself withdraws the intents already written. Steps without a request are not passed.
+	// the journal itself withdraws the intents already written. Steps without a request are not passed. A step that adds members is passed
+	// twice if creates may add members before, see [planner.Step.Places]; its only outcome counts for both.
 	Begin(ctx context.Context, steps []*planner.Step) error
 	// Complete records the outcome of a step, or that it certainly did not happen. The outcome of a failed membership step contains the
 	// members that were added or removed. An error that wraps [ErrOutcomeUnknown] leaves the intent open. A step that panicked is never

@@ -39,7 +39,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		ended: make(chan completion, limit), logged: make(chan flush), hasEnded: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*lane), batches: make(map[int]*lane),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
-		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool),
+		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
 	}
 	sc.prepare()
 	sc.loop(ctx)
@@ -75,6 +75,7 @@ type scheduler struct {
 	deferredDeletes   []planner.StepID         // deletes that wait only for other steps to end
 	needed            map[planner.StepID]bool  // deletes that other steps need, because they free a value that those send
 	failedCreate      *planner.Step            // root cause of the first create that did not succeed
+	intentWritten     map[*planner.Step]bool   // membership steps whose intents were written with those of creates; belongs to the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of the kind, or inside one, incomplete
 
 	running         int
@@ -271,12 +272,18 @@ func (sc *scheduler) dequeue() []batch {
 	return append(batches, sc.gatherBatches()...)
 }
 
-// logIntents writes the intents of batches.
+// logIntents writes the intents of batches, and of the membership steps whose members they create.
 func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	var intents []*planner.Step
 	for _, i := range slices.Concat(batches...) {
-		if s := sc.plan.Steps[i]; s.Operation != nil {
+		s := sc.plan.Steps[i]
+		if s.Operation != nil {
 			intents = append(intents, s)
+		}
+		for _, p := range s.Places {
+			if !sc.intentWritten[p] {
+				sc.intentWritten[p], intents = true, append(intents, p)
+			}
 		}
 	}
 	if len(intents) == 0 {

@@ -13,9 +13,10 @@ type place struct {
 	in   resource.Address
 }
 
-// assignBatches numbers the steps that can share requests, because API v2 takes many rows at once.
+// assignBatches numbers the steps that can share requests, because API v2 takes many rows at once. Membership steps wait for the last create of
+// their members' batches, so that one list shows which members are in their containers already.
 func assignBatches(steps []*Step) {
-	numbers := map[place]int{}
+	numbers, last := map[place]int{}, map[int]StepID{} // by batch
 	for _, s := range steps {
 		bulk := bulkOperation(s)
 		if bulk == nil {
@@ -29,6 +30,31 @@ func assignBatches(steps []*Step) {
 			numbers[at] = len(numbers) + 1
 		}
 		s.Batch, s.Bulk = numbers[at], bulk
+		last[s.Batch] = s.Index
+	}
+	for _, s := range steps {
+		for _, p := range s.Places {
+			if l := last[s.Batch]; l > s.Index && l < p.Index && !slices.Contains(p.After, l) {
+				p.After = append(p.After, l)
+			}
+		}
+	}
+}
+
+// awaitContainers makes the creates of new members wait for their containers, if a create in API v2 can put an object into its containers.
+func awaitContainers(list []*Step) {
+	for _, s := range list {
+		if s.Action != AddMembers {
+			continue
+		}
+		overview, ok := s.Kind.Op(resource.ListOverview, resource.V2)
+		if !ok || overview.Overview.Rows != s.Kind.Membership.Member {
+			continue
+		}
+		for _, create := range s.after {
+			create.after = append(create.after, s.needs...)
+			create.Places = append(create.Places, s)
+		}
 	}
 }
 
@@ -49,15 +75,19 @@ func bulkOperation(s *Step) *resource.Operation {
 }
 
 // countRequests returns the number of write requests that the steps make if nothing goes wrong. Steps of a batch share requests as in
-// the executor: a request is full, or has all steps that are ready.
+// the executor: a request is full, or has all steps that are ready. A member whose create puts it into the container needs none.
 func countRequests(steps []*Step) int {
 	n := 0
-	waiting := map[int][]*Step{} // by batch
+	waiting, placed := map[int][]*Step{}, map[*Step]int{} // by batch; members that creates add, by membership step
 	for _, s := range steps {
 		switch {
 		case s.Operation == nil || s.Action == NotPossible:
 		case s.Batch != 0:
 			waiting[s.Batch] = append(waiting[s.Batch], s)
+			for _, p := range s.Places {
+				placed[p]++
+			}
+		case s.Action == AddMembers && placed[s] == len(s.Members.Items):
 		case s.Kind.Uploads() && s.Action == Create:
 			if n += 3; s.Write.Replaces != "" {
 				n++

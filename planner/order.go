@@ -33,6 +33,9 @@ func (og *ordering) order(pruning *pruning) bool {
 	}
 	og.awaitGates(list)
 	list = archiveAtCreation(list)
+	if og.in.API == resource.V2 {
+		awaitContainers(list)
+	}
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.phase, other.phase) })
 	list = append(list, pruning.deletions()...)
 	og.changes.blockers.claims.awaitFreedValues(list)

@@ -145,6 +145,9 @@ type Step struct {
 
 	Turn
 
+	// Places lists membership steps that a Create in API v2 may make unnecessary, because it puts its object into their containers.
+	Places []*Step
+
 	// One of these is set, depending on the Action.
 	Write    *Write    // Create, Update, Adopt
 	Members  *Members  // AddMembers, RemoveMembers

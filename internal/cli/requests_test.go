@@ -178,7 +178,7 @@ func TestAThousandItemsTakeFewRequests(t *testing.T) {
 		manifest, api    string
 		first, unchanged int
 	}{
-		"with everything, by API v2":            {migration(1000, 40, 5, ""), "v2", 100, 56},
+		"with everything, by API v2":            {migration(1000, 40, 5, ""), "v2", 90, 56},
 		"in five cycles and modules, by API v1": {plain.String(), "v1", 1037, 16},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -291,7 +291,7 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 ` + shop + `    cycles: [{key: c, name: Weeks}]
     work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}]
 `
-	// placed has two more in a container.
+	// placed has two more, which the create of API v2 puts into their container.
 	placed = `version: 1
 ` + shop + `    cycles: [{key: c, name: Weeks}]
     work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}, {key: d, name: Item D, cycle: c}, {key: e, name: Item E, cycle: c}]

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -453,21 +454,26 @@ func contained(n int) string {
 	return strings.Replace(text, "    work_items:", "    cycles: [{key: c, name: C}]\n    modules: [{key: m, name: M}]\n    work_items:", 1)
 }
 
-func TestNewItemsOfABatchAreAddedToTheirContainersWithOneRequestEach(t *testing.T) {
+func TestNewItemsAreAddedToTheirContainersEvenIfTheCreateDoesNotDoIt(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.V2)
-	seen := &batches{}
-	r := s.apply(t, applying{manifest: contained(4), fault: seen.on})
-	others := seen.alone - 2 // the cycle and the module
-	if len(r.failed())+len(r.warnings()) > 0 || others != 2 || len(s.Rows("cycle_issue")) != 4 || len(s.Rows("module_issue")) != 4 {
-		t.Errorf("%q %v, %d writes besides batches, %d and %d members", r.failed(), r.warnings(), others, len(s.Rows("cycle_issue")), len(s.Rows("module_issue")))
+	for ignored, alone := range map[bool]int{false: 0, true: 2} {
+		t.Run(strconv.FormatBool(ignored), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{IgnoreMembership: ignored})
+			seen := &batches{}
+			r := s.apply(t, applying{manifest: contained(4), fault: seen.on})
+			others := seen.alone - 2 // the cycle and the module
+			if len(r.failed())+len(r.warnings()) > 0 || others != alone || len(s.Rows("cycle_issue")) != 4 || len(s.Rows("module_issue")) != 4 {
+				t.Errorf("%q %v, %d writes besides batches, %d and %d members", r.failed(), r.warnings(), others, len(s.Rows("cycle_issue")), len(s.Rows("module_issue")))
+			}
+			s.settled(t, contained(4), 4, resource.V2, 0)
+		})
 	}
-	s.settled(t, contained(4), 4, resource.V2, 0)
 }
 
-// TestAMemberThatAKilledRunAddedCountsAsPlanforms kills runs while they create items and add them to containers. Containers with somebody
-// else's items would not be deleted.
-func TestAMemberThatAKilledRunAddedCountsAsPlanforms(t *testing.T) {
+// TestAMemberThatACreateAddedCountsAsPlanforms kills runs before they check whether their items are in the
+// containers. Containers with somebody else's items would not be deleted.
+func TestAMemberThatACreateAddedCountsAsPlanforms(t *testing.T) {
 	t.Parallel()
 	const items = 120 // more than one request adds
 	for name, tt := range map[string]struct {

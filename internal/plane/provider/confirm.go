@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 
-// The answer to a batch contains only IDs. The list of API v1 shows the values of the rows, including texts.
+// The answer to a batch contains only IDs. The list of API v2 shows the containers of the rows, see withoutPlaced. The list of API v1 shows the values of the rows, including texts.
 
 // writtenRows holds the rows of one kind and parent that the batches of a run wrote.
 type writtenRows struct {
@@ -124,19 +122,7 @@ func (cf *confirmation) readRows(ctx context.Context) map[string]resource.Row {
 		if g.changed {
 			order = "-updated_at"
 		}
-		query := url.Values{"order_by": {order}, "fields": {strings.Join(slices.Sorted(maps.Keys(g.fields)), ",")}}
-		for page, err := range cf.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
-			if err != nil {
-				break
-			}
-			for _, row := range page {
-				rows[row.ID()] = row
-				delete(g.ids, row.ID())
-			}
-			if len(g.ids) == 0 {
-				break
-			}
-		}
+		maps.Copy(rows, cf.memory.readUntil(ctx, list, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
 	}
 	return rows
 }

@@ -52,10 +52,10 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 			members = append(members, m)
 		}
 	}
-	if len(members) == 0 {
-		return executor.Outcome{}, nil
-	}
 	j := &memberBatch{write: w, row: r}
+	if members = j.withoutPlaced(ctx, members); len(members) == 0 {
+		return executor.Outcome{Record: j.record}, nil
+	}
 	j.define(ctx, members)
 	switch err := j.add(ctx, members); {
 	case err != nil:
@@ -64,6 +64,25 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 		return executor.Outcome{Record: j.record}, stepError(step, j.explainRefusal())
 	}
 	return executor.Outcome{Record: j.record, Warnings: j.warnings}, nil
+}
+
+// withoutPlaced returns the members that their creates did not put into the container, according to the service, and records the others.
+func (mb *memberBatch) withoutPlaced(ctx context.Context, members []member) []member {
+	step := mb.row.step
+	list, ok := step.Kind.Op(resource.ListOverview, mb.plan.API)
+	if !ok {
+		return members
+	}
+	mb.memory.loadPlaced(ctx, list, mb.row.params, members)
+	container := mb.row.params[resource.MustLookup(step.Kind.Membership.Container).Param]
+	return slices.DeleteFunc(members, func(m member) bool {
+		row, _ := mb.memory.placed.get(m.id)
+		in := len(list.Overview.Members(step.Kind.Membership, container, []resource.Row{row})) > 0
+		if in {
+			mb.record.Members = append(mb.record.Members, m.id)
+		}
+		return in
+	})
 }
 
 // setAttribute records that a member has the attribute that was sent, if any.

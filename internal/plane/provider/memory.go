@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -20,9 +21,11 @@ type memory struct {
 	lists  table[listOf, []resource.Row]              // the predefined objects of a new parent
 	values table[resource.Address, map[string]string] // values of objects from completed steps
 
-	unseen  table[*planner.Step, bool] // steps of batches, whose answers show no values
-	written table[string, time.Time]   // by ID: time of the run's last write, see remember
+	unseen  table[*planner.Step, bool]  // steps of batches, whose answers show no values
+	written table[string, time.Time]    // by ID: time of the run's last write, see remember
+	placed  table[string, resource.Row] // by ID: objects that batches created with containers, as API v2 lists them; nil = not read yet
 
+	reading chan struct{}      // holds an element during a read into placed: steps that need the same rows wait for one read
 	listing singleflight.Group // reads into lists: several steps that need the same list wait for one read
 }
 
@@ -57,6 +60,52 @@ func (mm *memory) isUntouched(row resource.Row) bool {
 	changed, err := time.Parse(time.RFC3339, row.Text("updated_at"))
 	written, _ := mm.written.get(row.ID())
 	return err == nil && !changed.After(written.Add(settlingTime))
+}
+
+// loadPlaced reads the rows of members that batches created with containers, each once. A failure is not an error: the members are added again.
+func (mm *memory) loadPlaced(ctx context.Context, list *resource.Operation, params map[string]string, members []member) {
+	select {
+	case mm.reading <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-mm.reading }()
+	missing := map[string]bool{}
+	for _, m := range members {
+		if row, created := mm.placed.get(m.id); created && row == nil {
+			missing[m.id] = true
+			mm.placed.set(m.id, resource.Row{})
+		}
+	}
+	for id, row := range mm.readUntil(ctx, list, params, "-created_at", "all", missing) {
+		if _, created := mm.placed.get(id); created {
+			mm.placed.set(id, row)
+		}
+	}
+}
+
+// readUntil reads a list in the given order, until all objects have been seen or a page fails.
+func (mm *memory) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string,
+	missing map[string]bool,
+) map[string]resource.Row {
+	rows := map[string]resource.Row{}
+	if len(missing) == 0 {
+		return rows
+	}
+	query := url.Values{"order_by": {order}, "fields": {fields}}
+	for page, err := range mm.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
+		if err != nil {
+			break
+		}
+		for _, row := range page {
+			rows[row.ID()] = row
+			delete(missing, row.ID())
+		}
+		if len(missing) == 0 {
+			break
+		}
+	}
+	return rows
 }
 
 // listOf identifies the list of a kind in one parent.

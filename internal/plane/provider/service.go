@@ -58,7 +58,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 	s := &Service{
 		client: client, plan: plan, state: state,
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
-		grace: grace.begin(), memory: &memory{client: client}, claims: newClaims(state.Prior(), plan.Known),
+		grace: grace.begin(), memory: &memory{client: client, reading: make(chan struct{}, 1)}, claims: newClaims(state.Prior(), plan.Known),
 		listLock: make(chan struct{}, 1),
 	}
 	for kind, d := range plan.Dialects {

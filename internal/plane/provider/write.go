@@ -243,7 +243,30 @@ func (w *write) body(step *planner.Step) []byte {
 	values := slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { // a create accepts no null
 		return v.Null && v.Field.Clear == resource.ClearNull
 	})
-	return custom(resource.Body(values, resource.V2Dialect, resolve, extra...))
+	return w.addContainers(step, custom(resource.Body(values, resource.V2Dialect, resolve, extra...)))
+}
+
+// addContainers adds the existing containers of an object to the body of its create.
+func (w *write) addContainers(step *planner.Step, body []byte) []byte {
+	containers := map[string][]string{} // by field
+	for _, p := range step.Places {
+		list, _ := p.Kind.Op(resource.ListOverview, resource.V2)
+		id := p.Members.Container.ID
+		if id == "" {
+			id, _ = w.ids(p.Members.Container.Address)
+		}
+		if field := list.Overview.Field; id != "" {
+			containers[field] = append(containers[field], id)
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(containers)) {
+		var value any = containers[field]
+		if !strings.HasSuffix(field, "_ids") {
+			value = containers[field][0]
+		}
+		body = resource.Put(body, field, value)
+	}
+	return body
 }
 
 // sendBatch sends one request for several rows.
@@ -301,6 +324,9 @@ func (w *write) batchOutcome(step *planner.Step, id string) executor.Outcome {
 		return executor.Outcome{Record: planner.Record{ID: id}}
 	}
 	w.memory.unseen.set(step, true)
+	if len(step.Places) > 0 {
+		w.memory.placed.set(id, nil)
+	}
 	return executor.Outcome{Warnings: w.unsentFields(step), Record: planner.Record{
 		ID: id, Identifier: w.plan.Known[step.Address].Identifier, Values: w.batchValues(step),
 		CreatedByUs: step.Write.CreatedByUs || step.Action == planner.Create,

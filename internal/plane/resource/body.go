@@ -97,6 +97,14 @@ func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte 
 	return b.json()
 }
 
+// Put adds a field to a JSON object.
+func Put(object []byte, name string, value any) []byte {
+	var b jsonObject
+	b.buffer.Write(bytes.TrimSuffix(object, []byte("}")))
+	b.put(name, value)
+	return b.json()
+}
+
 // jsonObject writes a JSON object with its fields in the order of put. The zero value has none.
 type jsonObject struct{ buffer bytes.Buffer }
 

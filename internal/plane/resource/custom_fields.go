@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -226,7 +225,7 @@ func IsCustom(v *Value) bool { return v.Field.Definition != nil }
 
 // PutCustom adds the values of custom fields to a body of API v2. name returns the service's name of a definition.
 func PutCustom(body []byte, values []*Value, name func(definition *Object) string, id IDResolver) []byte {
-	var all, fields jsonObject
+	var fields jsonObject
 	for _, v := range values {
 		if !IsCustom(v) {
 			continue
@@ -238,7 +237,5 @@ func PutCustom(body []byte, values []*Value, name func(definition *Object) strin
 	if !slices.ContainsFunc(values, IsCustom) {
 		return body
 	}
-	all.buffer.Write(bytes.TrimSuffix(body, []byte("}")))
-	all.put("custom_fields", json.RawMessage(fields.json()))
-	return all.json()
+	return Put(body, "custom_fields", json.RawMessage(fields.json()))
 }

@@ -176,10 +176,13 @@ func difference(before, after string, whole bool) []line {
 			if i < len(old) && i < len(added) && (isWide(old[i]) || isWide(added[i])) {
 				if edits := c.words(old[i].text, added[i].text); alike(edits, old[i].text, added[i].text) {
 					flush()
+					shown := [][]edit{edits}
 					if !whole {
-						edits = shortened(edits)
+						shown = hunks(edits)
 					}
-					lines = append(lines, line{sign: '~', edits: edits})
+					for _, e := range shown {
+						lines = append(lines, line{sign: '~', edits: e})
+					}
 					continue
 				}
 			}
@@ -266,26 +269,47 @@ func alike(edits []edit, before, after string) bool {
 	return 3*same > min(len(before), len(after))
 }
 
-// shortened returns the edits of a line with only a few equal words around each change.
-func shortened(edits []edit) []edit {
-	for i, e := range edits {
-		if same := []rune(e.Same); len(same) > 2*aroundText {
-			head, tail := string(same[:aroundText]), string(same[len(same)-aroundText:])
-			head = head[:strings.LastIndexByte(head, ' ')+1]
-			if at := strings.IndexByte(tail, ' '); at >= 0 {
-				tail = tail[at:]
-			}
-			switch {
-			case i == 0:
-				head = ""
-			case e.Old+e.Added == "":
-				tail = ""
-			}
-			e.Same = head + "…" + tail
+// hunks splits the edits of a line into changes with a few equal words around. Changes that stand close together share a hunk.
+func hunks(edits []edit) [][]edit {
+	var all [][]edit
+	var hunk []edit
+	for _, e := range edits {
+		first, last := hunk == nil, e.Old+e.Added == ""
+		switch head, tail := firstWords(e.Same), lastWords(e.Same); {
+		case first:
+			e.Same = tail
+		case last:
+			e.Same = head
+		case len(head)+len(tail) < len(e.Same): // otherwise the ellipses would take more space than the text that they replace
+			all = append(all, append(hunk, edit{Same: head}))
+			hunk, e.Same = nil, tail
 		}
-		edits[i] = edit{e.Same, cut(e.Old, changedText), cut(e.Added, changedText)}
+		e.Old, e.Added = cut(e.Old, changedText), cut(e.Added, changedText)
+		hunk = append(hunk, e)
 	}
-	return edits
+	return append(all, hunk)
+}
+
+// firstWords returns the beginning of a text, with … for the rest.
+func firstWords(text string) string {
+	short := diag.Truncate(text, aroundText)
+	if at := strings.LastIndexByte(short, ' '); len(short) != len(text) && at > 0 {
+		return short[:at+1] + "…"
+	}
+	return short
+}
+
+// lastWords returns the end of a text, after … in place of the words before it.
+func lastWords(text string) string {
+	characters := []rune(text)
+	if len(characters) < aroundText {
+		return text
+	}
+	short := string(characters[len(characters)-aroundText+1:])
+	if at := strings.IndexByte(short, ' '); at >= 0 && at < len(short)-1 {
+		short = short[at:]
+	}
+	return "…" + short
 }
 
 // cut returns a text with at most `most` characters. A shortened text ends with its full length.

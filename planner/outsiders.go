@@ -82,7 +82,7 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 			roles[e.id] = ou.memberships.newAttribute(s, e)
 		}
 	}
-	switch f := &ou.objects.states[container]; f.presence { //nolint:exhaustive // the members of others are not known
+	switch f := &ou.objects.states[container]; f.presence {
 	case absent: // the service adds people in some fields, such as the lead, to a new container
 		for _, n := range f.uses {
 			for j := range n.value.Refs {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// describeActivities adds the kind of the activities of work items.
 func (ks *kinds) describeActivities() {
 	ks.activity = ks.add(&kind{
 		name: "activity",

@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// describeAttachments adds the kind of the attachments of work items.
 func (ks *kinds) describeAttachments() {
 	ks.attachment = ks.add(&kind{
 		name: "attachment",

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// describeComments adds the kind of the comments of work items.
 func (ks *kinds) describeComments() {
 	ks.comment = ks.add(&kind{
 		name: "comment", failsAtNoObject: true,

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// describeCustomers adds the kinds of customers.
 func (ks *kinds) describeCustomers() {
 	ks.customer = ks.add(&kind{
 		name: "customer", path: "customers/", hidden: names("external_id external_source"),
@@ -34,8 +33,7 @@ func (ks *kinds) describeCustomers() {
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 
-// describeRequests adds the kinds of customer requests. They are stored under the newer field names; the contract uses the older
-// names title and description.
+// describeRequests adds the kinds of customer requests. They are stored under the newer field names; the contract has title and description.
 func (ks *kinds) describeRequests() {
 	ks.request = ks.add(&kind{
 		name:     "customer_request",
@@ -103,7 +101,6 @@ func requestsOf(h handler) handler {
 	}
 }
 
-// describeProperties adds the kinds of customer properties, of their choices and of their values.
 func (ks *kinds) describeProperties() {
 	ks.property = ks.add(&kind{
 		name: "customer_property",

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// describeCycles adds the kinds of cycles and of the work items in them.
 func (ks *kinds) describeCycles() {
 	ks.cycle = ks.add(&kind{
 		name: "cycle",

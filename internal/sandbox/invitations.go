@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// describeInvitations adds the kind of the invitations to the workspace.
 func (ks *kinds) describeInvitations() {
 	ks.invitation = ks.add(&kind{
 		name:    "invitation",

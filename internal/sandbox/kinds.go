@@ -89,7 +89,6 @@ func bodyFields(list string, more ...field) []field {
 	return append(out, more...)
 }
 
-// describePeople adds the kinds of the workspace, its users, members and roles, and of the members of projects.
 func (ks *kinds) describePeople() {
 	const profile = "id first_name last_name email avatar avatar_url display_name"
 	ks.workspace = ks.add(&kind{
@@ -107,7 +106,6 @@ func (ks *kinds) describePeople() {
 	})
 }
 
-// describeMilestones adds the kinds of milestones and of the work items in them.
 func (ks *kinds) describeMilestones() {
 	ks.milestone = ks.add(&kind{
 		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: names("archived_at"),
@@ -119,7 +117,6 @@ func (ks *kinds) describeMilestones() {
 	ks.milestoneIssue = ks.addMembership("milestone_issue", "issue", "milestone")
 }
 
-// describeIntake adds the kind of the work items in the intake of a project.
 func (ks *kinds) describeIntake() {
 	ks.intakeItem = ks.add(&kind{
 		name: "intake_item", param: "intake", scope: inProject,

@@ -64,7 +64,6 @@ func (c *call) givenAudit(t *tx, k *kind) (set row, refused *reply) {
 // that were posted through another project's route are only shown there.
 func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
 
-// describeLinks adds the kind of the links of work items.
 func (ks *kinds) describeLinks() {
 	ks.link = ks.add(&kind{
 		name:    "link",

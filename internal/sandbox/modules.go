@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// describeModules adds the kinds of modules and of the work items in them.
 func (ks *kinds) describeModules() {
 	ks.module = ks.add(&kind{
 		name: "module",

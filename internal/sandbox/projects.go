@@ -13,7 +13,6 @@ import (
 // specials are the characters that neither name nor identifier of a project may contain.
 const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
 
-// describeProjects adds the kind of projects.
 func (ks *kinds) describeProjects() {
 	ks.project = ks.add(&kind{
 		name: "project",

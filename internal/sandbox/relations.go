@@ -6,7 +6,6 @@ import (
 	"strconv"
 )
 
-// describeRelations adds the kind of the relations between work items.
 func (ks *kinds) describeRelations() {
 	ks.relation = ks.add(&kind{
 		name: "relation", param: "relation",
@@ -19,7 +18,6 @@ func (ks *kinds) describeRelations() {
 	})
 }
 
-// describeRelationDefinitions adds the kind of the relations that a workspace defines.
 func (ks *kinds) describeRelationDefinitions() {
 	ks.relationDefinition = ks.add(&kind{
 		name: "relation_definition", param: "definition", oldestFirst: true,

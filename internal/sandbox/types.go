@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// describeItemTypes adds the kind of the types of work items.
 func (ks *kinds) describeItemTypes() {
 	ks.itemType = ks.add(&kind{
 		name: "work_item_type",
@@ -102,7 +101,6 @@ func changeEstimate(c *call, t *tx) reply {
 
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
-// describeEstimatePoints adds the kind of the points of estimates.
 func (ks *kinds) describeEstimatePoints() {
 	ks.estimatePoint = ks.add(&kind{
 		name:    "estimate_point",

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// describeWorkItems adds the kinds of work items.
 func (ks *kinds) describeWorkItems() {
 	ks.workItem = ks.add(&kind{
 		name: "work_item",

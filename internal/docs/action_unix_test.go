@@ -202,7 +202,7 @@ func (a *action) act(t *testing.T, command string, settings ...string) (asked, t
 	inputs := map[string]string{"command": command, "files": "web.yaml", "name": "acme"}
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")
-		if strings.HasPrefix(name, "PLANE_") { // a variable of the workflow
+		if strings.HasPrefix(name, "PLANE_") || strings.HasPrefix(name, "GITHUB_") { // a variable of the workflow or of the runner
 			a.env = append(a.env, setting)
 			continue
 		}

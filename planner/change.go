@@ -331,7 +331,7 @@ func (ch *changes) splitValues(i objectID) (values, followUp []*resource.Value, 
 	return values, followUp, d
 }
 
-// addAtCreation adds a value to those that the create sends.
+// addAtCreation adds a value to the values that the create sends.
 func (ch *changes) addAtCreation(i objectID, v *resource.Value, values []*resource.Value, d *differences) []*resource.Value {
 	only := ch.withoutOutsiders(i, v, d)
 	if only != v && only.Null {

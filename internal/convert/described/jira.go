@@ -115,7 +115,7 @@ func (si *site) record(x *reader, r records.Record, v records.Value) (done bool,
 	return true, nil
 }
 
-// ofPages returns the names of what pages have beside their lists.
+// ofPages returns the names of the values that a page of an answer has beside its list.
 func ofPages() []string {
 	return []string{"total", "startAt", "isLast", "maxResults", "nextPageToken", "expand", "names", "schema", "warningMessages"}
 }

@@ -69,7 +69,7 @@ func (s *Service) claimExisting(step *planner.Step, row resource.Row) error {
 	})
 }
 
-// take records the ID of a step's object. It returns an error if the ID is invalid, or if it is that of another object that must keep it.
+// take records the ID of a step's object. It returns an error if the ID is invalid, or if another object has it and must keep it.
 func (c *claims) take(step *planner.Step, id string, before int, mayTake func(holder) bool) error {
 	at := ownedID{step.Kind.Name, id}
 	if !resource.IsID(id) {

@@ -152,7 +152,7 @@ func (s *Service) sendMember(ctx context.Context, step *planner.Step, value stri
 	})
 }
 
-// withV1 sends a request with an operation. If the service lacks the operation in API v2, that of API v1 is used; nil = there is none.
+// withV1 sends a request with an operation. If the service lacks the operation, it sends the request with the operation v1; nil = there is none.
 func withV1[T any](s *Service, op, v1 *resource.Operation, send func(*resource.Operation) (T, error)) (T, error) {
 	if !op.V2() || v1 == nil {
 		return send(op)

@@ -177,7 +177,7 @@ func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.
 	return a
 }
 
-// ask makes one read. A missing object or route is an answer, not an error. So is any refusal of the list that only adds roles.
+// ask makes one read. A missing object or route is an answer, not an error. A refusal of the list that only adds roles is one, too.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
 	if r.ExternalID != "" {
 		return askByExternalID(ctx, client, r)

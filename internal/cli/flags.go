@@ -161,7 +161,7 @@ func number(f cli.IntFlag, least int) cli.Flag {
 
 // maxNoticesFlag returns the flag that limits the notices of a run.
 func maxNoticesFlag() cli.Flag {
-	return number(cli.IntFlag{Name: "max-notices", Usage: "allow up to `N` notices to people whom the service tells", DefaultText: "any number"}, 0)
+	return number(cli.IntFlag{Name: "max-notices", Usage: "allow the service to send up to `N` notices to people", DefaultText: "any number"}, 0)
 }
 
 // notNegative returns a flag for a time that must not be negative.

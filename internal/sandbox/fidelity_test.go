@@ -168,9 +168,8 @@ const fidelityText = `<!-- Made from the code by go test ./internal/sandbox -run
 
 # Fidelity of the sandbox
 
-The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` and dry runs talk to. This page shows how closely it follows the real
-one. Requests were sent to a real server, the community edition. The recordings hold the answers (status, redirect, fields, values) and the
-changes that later reads showed. Each test run plays all of them to the sandbox and compares. That test makes this page.
+This page shows how closely the sandbox follows a real server. Requests were sent to the community edition. The recordings hold the answers
+(status, redirect, fields, values) and the changes that later reads showed. A test plays all of them to the sandbox, compares, and makes this page.
 
 <!-- not run: it needs the sources -->
 ` + "```sh" + `
@@ -178,10 +177,9 @@ go test ./internal/sandbox -run BehavesAsRecorded           # plays the recordin
 go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page anew
 ` + "```" + `
 
-A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once. The requests come from a table: every field missing, null, empty, of a wrong type, too long,
-unknown; unknown IDs and IDs of other kinds; names and external IDs that exist; filters, pages, orders; six people; every
-method with and without the slash at the end; deletion, archived projects, and reads after both.
-[Versions](../versions.md) lists the differences between the versions.
+A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once. The requests come from a table: every
+field missing, null, empty, of a wrong type, too long, unknown; unknown IDs and IDs of other kinds; names and external IDs that exist; filters, pages,
+orders; six people; every method with and without the slash at the end; deletion, archived projects, and reads after both.
 `
 
 // fidelity is docs/contributors/fidelity.md.
@@ -195,13 +193,12 @@ func fidelity(t *testing.T, scores []score) string {
 	}
 	b.WriteString("\nEach difference, with both answers, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
 		"Values that depend on chance or on a worker of the service are not compared: IDs (except which record they name), times of today, icons, names of\n" +
-		"people, the words of a JSON parser, the worker's additions to a link, and the order of lists that the service does not sort. The contents of a\n" +
-		"deleted project were requested after the worker had removed them, because before that the answers vary. Only the older recordings have activities\n" +
-		"(`internal/sandbox/testdata/recordings`): the worker writes them late.\n" +
+		"people, the words of a JSON parser, the worker's additions to a link, and the order of lists that the service does not sort. Only the older\n" +
+		"recordings have activities (`internal/sandbox/testdata/recordings`): the worker writes them late.\n" +
 		"\n## Other editions\n\n" +
-		"Nobody has recorded them: we have no server of these editions to send wrong requests to. There the sandbox follows the published reference\n" +
-		"and, for API v2, [the service's own tests](#as-seen-in-the-services-own-tests). It answers 501 with a sentence to an operation that it\n" +
-		"does not serve and to a parameter whose effect nobody saw. It never guesses.\n\n" +
+		"Nobody has recorded them. The sandbox follows the published reference and, for API v2,\n" +
+		"[the service's own tests](#as-seen-in-the-services-own-tests). It answers 501 to an operation that it does not serve, and to a parameter with an\n" +
+		"effect that nobody saw.\n\n" +
 		"| Operations | Known | Served | Answered with 501 | Recorded behaviours |\n|---|--:|--:|--:|--:|\n")
 	for _, e := range []struct {
 		name, section string

@@ -147,8 +147,8 @@ func seenTable() string {
 	all := seenInTests()
 	b.WriteString("\n## As seen in the service's own tests\n\n" +
 		"The service's two SDKs have public test suites that call a server with API v2. Their authors noted each difference between that\n" +
-		"server and its reference. Each statement below is in our words, and a test of the sandbox checks it. The sandbox does not serve a\n" +
-		"statement about a feature that planform does not use. We have asked no server with API v2 ourselves.\n\n" +
+		"server and its reference. A test of the sandbox checks each statement below. The sandbox does not serve features that planform does\n" +
+		"not use. We have asked no server with API v2 ourselves.\n\n" +
 		"| Mark | Meaning | Statements | Served | Not served |\n|---|---|--:|--:|--:|\n")
 	count := func(mark string) (n, served int) {
 		for _, s := range all {

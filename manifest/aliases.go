@@ -162,7 +162,7 @@ func (p *pass) pairs(n *node) []*node {
 	}
 	if flat, ok := p.memo[n]; ok {
 		if flat == nil {
-			p.reportNode(n, "", problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
+			p.reportNode(n, "", problem{"alias-cycle", "a merge key refers to something that contains it", ""})
 		}
 		return flat
 	}

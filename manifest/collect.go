@@ -264,7 +264,7 @@ func (c *collector) collectSection(k *kindInfo, section *node, parent, outer, do
 	if folder, _ := c.folderOf(k, n); folder != nil || k.Singleton && n.Kind == mappingNode {
 		entries = []*node{n}
 	} else if k.Singleton {
-		c.reportNode(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what is on, such as " + name + ": " + k.Example})
+		c.reportNode(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what it switches on, such as " + name + ": " + k.Example})
 		return
 	} else if n.Kind != sequenceNode {
 		c.reportNode(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
@@ -370,5 +370,5 @@ func (c *collector) follow(n *node) (to *node, done func()) {
 }
 
 func cyclicAlias(n *node) problem {
-	return problem{"alias-cycle", "the alias *" + truncate(n.Value) + " stands for something that it is part of", ""}
+	return problem{"alias-cycle", "the alias *" + truncate(n.Value) + " refers to something that contains it", ""}
 }

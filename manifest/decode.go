@@ -219,7 +219,7 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 	case n.Style&doubleQuotedStyle != 0: // only double-quoted scalars can hold characters that the file does not
 		text = normalizeLineEnds(n.Value)
 		if r, bad := controlCharacter(text); bad {
-			d.report(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
+			d.report(name, n, "control-character", name+" contains the control character "+runeName(r), "remove it")
 			return "", nil, false
 		}
 		return text, text, true
@@ -426,7 +426,7 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 			resource.MustLookup(a.Words.Kind).Section
 	}
 	if n.Kind != mappingNode {
-		d.report(path, n, "required", "it does not say the "+a.Name, form)
+		d.report(path, n, "required", "it has no "+a.Name, form)
 		return nil, ""
 	}
 	for written, to := range yamltext.Pairs(n.Content) {
@@ -456,9 +456,9 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 	}
 	switch {
 	case member == nil:
-		d.report(path, n, "required", "the member is not named", form)
+		d.report(path, n, "required", "the entry does not name a member", form)
 	case a.Words != nil && value == "":
-		d.report(path, n, "required", "it does not say the "+a.Name, form)
+		d.report(path, n, "required", "it has no "+a.Name, form)
 		return nil, ""
 	}
 	return member, value

@@ -28,7 +28,7 @@ func (c *collector) readDefaults(n *node) defaults {
 		k := c.kinds.byName[name.Value]
 		switch {
 		case k == nil || k.props == nil:
-			report(kindName, path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
+			report(kindName, path, "there is no kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
 			continue
 		case of == nil || of.Kind != mappingNode:
 			report(properties, path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
@@ -41,7 +41,7 @@ func (c *collector) readDefaults(n *node) defaults {
 				if key != nil {
 					text = key.Value
 				}
-				report(written, path, diag.A(k.Noun())+" has no default for "+quote(text), diag.OneOf(text, k.defaultNames()))
+				report(written, path, diag.A(k.Noun())+" cannot have a default for "+quote(text), diag.OneOf(text, k.defaultNames()))
 				continue
 			}
 			all[k] = append(all[k], written, value)

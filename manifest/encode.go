@@ -75,10 +75,10 @@ func Encode(comment string, document Map) []byte {
 // CheckText returns the reason why a manifest cannot give a field this text, or "". It does not check the schema.
 func CheckText(f *resource.Field, text string) string {
 	if r, bad := controlCharacter(text); bad {
-		return "it holds the control character " + runeName(r)
+		return "it contains the control character " + runeName(r)
 	}
 	if hasTab(f, text) {
-		return "it holds the control character " + runeName('\t')
+		return "it contains the control character " + runeName('\t')
 	}
 	if !utf8.ValidString(text) {
 		return "it is not UTF-8"

@@ -80,7 +80,7 @@ func sources(names []string, stdin io.Reader, dir string, found *findings) []*so
 		}
 		if len(inside) == 0 {
 			found.report(diag.Position{File: name}, "",
-				problem{"no-manifest", "the directory holds no *.yaml and no *.yml", "subfolders are not read"})
+				problem{"no-manifest", "the folder has no *.yaml or *.yml files", "subfolders are not read"})
 		}
 		for _, file := range inside {
 			info, err := inFolder(name, filepath.Base(file), (*os.Root).Stat)
@@ -154,7 +154,7 @@ func unreadable(name string, err error) diag.Diagnostic {
 		if strings.Contains(name, "://") {
 			hint = "a manifest is a file: curl -s URL | planform validate -f -"
 		} else if strings.ContainsAny(name, "*?") {
-			hint = "patterns are the shell's, and it found nothing: name the folder, -f DIR, for its *.yaml and *.yml"
+			hint = "no file matches the pattern; -f DIR reads the *.yaml and *.yml files of a folder"
 		}
 	case escapes(err):
 		err = errors.New("it leads outside the folder")
@@ -316,7 +316,7 @@ func (s *source) readPage(name string, limit int) (text string, isHTML bool, bad
 	}
 	text = normalizeLineEnds(text)
 	if r, bad := controlCharacter(text); bad {
-		return "", false, &problem{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
+		return "", false, &problem{"file-not-text", "the file contains the control character " + runeName(r), "remove it"}
 	}
 	return text, isHTML, nil
 }

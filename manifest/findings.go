@@ -78,7 +78,7 @@ func (f *findings) diagnostics() diag.List {
 	if f.dropped > 0 {
 		list = append(list, diag.Diagnostic{
 			Severity: diag.Note, Code: "too-many-findings",
-			Summary: diag.Count(f.dropped, "more error") + " not shown", Hint: "put these right first",
+			Summary: diag.Count(f.dropped, "more error") + " not shown", Hint: "fix the errors above first",
 		})
 	}
 	return list

@@ -286,7 +286,7 @@ func TestInvalidTablesAreErrorsAndCostLittle(t *testing.T) {
 		"more cells than columns":  {"a,b\n1,2,3\n", ":2: error: the row has 3 cells, the header 2"},
 		"bytes that are no UTF-8":  {"a\n\xff\n", "the file is not UTF-8"},
 		"UTF-16":                   {"\xff\xfea\x00\n\x00", "the file is not UTF-8"},
-		"an escape sequence":       {"a\n\x1b[31m\n", ":2: error: the cell of \"a\" holds the control character U+001B"},
+		"an escape sequence":       {"a\n\x1b[31m\n", ":2: error: the cell of \"a\" contains the control character U+001B"},
 		"a file that is too large": {"a\n" + strings.Repeat("x", 6*mib), "the file is larger than 5 MiB"},
 		"two columns of one name":  {"a,a\n1,2\n", ":1: error: two columns are called \"a\""},
 	} {

@@ -44,7 +44,7 @@ func (r *reader) include(by inclusion) {
 	switch {
 	case r.searched > maxSearched:
 		files, bad = nil, &problem{
-			"too-large", "the folders in which included files are looked for hold more than " + diag.Count(maxSearched, "file"),
+			"too-large", "the folders that are searched for included files contain more than " + diag.Count(maxSearched, "file"),
 			"name the files, or the folders that hold them",
 		}
 	case len(r.inclusions)+len(files) > maxIncluded:
@@ -81,12 +81,12 @@ func (s *source) includedFiles(name string, searched *int) ([]string, *problem) 
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {
 		return nil, &problem{
-			"file-type", "the name is not that of a manifest",
+			"file-type", "it is not the name of a manifest",
 			"name files that end in .yaml, .yml or .json, such as people/*.yaml",
 		}
 	}
 	if strings.Contains(name, "**") {
-		return nil, &problem{"bad-value", "** does not stand for folders within folders", `name each depth: include: ["*.yaml", "*/*.yaml"]`}
+		return nil, &problem{"bad-value", "** is not supported", `name each depth: include: ["*.yaml", "*/*.yaml"]`}
 	}
 	if !isPattern(name) {
 		return []string{local}, nil
@@ -103,7 +103,7 @@ func (s *source) includedFiles(name string, searched *int) ([]string, *problem) 
 	switch {
 	case err != nil:
 		return nil, &problem{
-			"bad-value", "it is no pattern of names",
+			"bad-value", "it is not a valid pattern",
 			"* stands for any part of a name, ? for a character, [ab] for one of them",
 		}
 	case len(files) == 0:
@@ -170,8 +170,8 @@ func (r *reader) checkInclusions() {
 				r.equal(passed.node, used.node) {
 				continue
 			}
-			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once"
-			conflict := problem{"conflict", summary, "give it one value, or call one of the variables otherwise"}
+			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, but each file is read only once"
+			conflict := problem{"conflict", summary, "give it one value, or rename one of the variables"}
 			r.found.report(by.position(), schema.Include, conflict, relatedPlace("the other value is at", used.position()))
 		}
 	}

@@ -109,7 +109,7 @@ func (t *jsonTree) scalar(n *node) any {
 func (t *jsonTree) cleanText(n *node, text string) any {
 	text = normalizeLineEnds(text)
 	if r, bad := controlCharacter(text); bad {
-		return t.report(n, problem{"control-character", t.name + " holds the control character " + runeName(r), "remove it"})
+		return t.report(n, problem{"control-character", t.name + " contains the control character " + runeName(r), "remove it"})
 	}
 	return text
 }

@@ -199,7 +199,7 @@ func (ks *kindSet) placementHint(name string, except *kindInfo) string {
 	if len(labels) == 0 || len(labels) > maxHintPlaces {
 		return ""
 	}
-	return "\"" + name + "\" belongs to " + enumerate(labels) + ": look at the indentation"
+	return "\"" + name + "\" belongs to " + enumerate(labels) + ": check the indentation"
 }
 
 // enumerate joins words with commas and "and".

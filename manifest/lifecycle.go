@@ -111,7 +111,7 @@ func (a *assembly) checkPreviously() {
 	for i, it := range a.kept() {
 		for _, key := range it.object.Previously {
 			if first, twice := heirs[objectKey{it.kind, it.parent, key}]; twice && first != i {
-				two := problem{"previously-twice", "two " + diag.Plural(it.kind.Noun()) + " had the key " + quote(key) + " before", "keep it where the object went"}
+				two := problem{"previously-twice", "two " + diag.Plural(it.kind.Noun()) + " had the key " + quote(key) + " before", "keep it at the object that had this key"}
 				a.report(i, it.object.Position, "."+schema.Previously, two, relatedPlace("the first is at", a.items[first].object.Position))
 			}
 			heirs[objectKey{it.kind, it.parent, key}] = i
@@ -121,9 +121,9 @@ func (a *assembly) checkPreviously() {
 			}
 			summary := "the manifest still has " + diag.A(it.kind.Noun()) + " with the key " + quote(key)
 			if first == i {
-				summary = quote(key) + " is the key that it has"
+				summary = quote(key) + " is its present key"
 			}
-			inUse := problem{"still-there", summary, "write a key there that nothing has any more"}
+			inUse := problem{"still-there", summary, "write only keys that no object has any more"}
 			a.report(i, it.object.Position, "."+schema.Previously, inUse, relatedPlace("it is at", a.items[first].object.Position))
 		}
 	}

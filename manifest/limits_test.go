@@ -47,8 +47,8 @@ func TestFindingsThatFollowFromAnotherAreNotReported(t *testing.T) {
 		"version: 1\nprojects: [{identifier: web, name: Web}]\n":                                  `the service has identifiers in upper case only, not "web"`,
 		"version: 1\nprojects: [{identifier: web}]\n":                                             `the service has identifiers in upper case only, not "web"`,
 		web + "cycles: [{name: [x], start_date: 2031-01-01}]}]\n":                                 "name is a text, not a list",
-		web + "cycles: [{name: '', start_date: 2031-01-01}]}]\n":                                  "name cannot be emptied",
-		web + "labels: [{name: '', color: '#ffffff'}]}]\n":                                        "name cannot be emptied",
+		web + "cycles: [{name: '', start_date: 2031-01-01}]}]\n":                                  "name cannot be empty",
+		web + "labels: [{name: '', color: '#ffffff'}]}]\n":                                        "name cannot be empty",
 		web + "states: [{name: Ready}, {name: Ready}], work_items: [{name: A, state: Ready}]}]\n": `two states have the key "ready"`,
 		web + "labels: [{name: c, previously: [x]}, {name: d, previously: [y, x]}]}]\n":           `two labels had the key "x" before`,
 	} {
@@ -78,7 +78,7 @@ func TestOfflineANewProjectHasOnlyWhatItsManifestLists(t *testing.T) {
 			if !offline {
 				want = 0
 			}
-			if len(found) != want || found.HasErrors() || want > 0 && !strings.HasPrefix(found[0].Summary, "if project/web is not there yet, it has no ") {
+			if len(found) != want || found.HasErrors() || want > 0 && !strings.HasPrefix(found[0].Summary, "if project/web does not exist yet, it has no ") {
 				t.Errorf("%s, offline %v: %v", head, offline, found)
 			}
 		}

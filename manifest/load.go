@@ -99,7 +99,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	}
 	if len(m.Files) == 0 && len(m.Skipped) > 0 {
 		none := problem{
-			"no-manifest", "no YAML file of the directory is a manifest",
+			"no-manifest", "no YAML file of the folder is a manifest",
 			"a manifest has version: 1 and a section such as projects:",
 		}
 		found.report(diag.Position{File: names[0]}, "", none)
@@ -114,7 +114,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
 		if vs := schema.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
-			found.report(diag.Position{}, "", problem{"bad-workspace", quote(opts.Workspace) + " is no workspace slug", slugHint})
+			found.report(diag.Position{}, "", problem{"bad-workspace", quote(opts.Workspace) + " is not a workspace slug", slugHint})
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -173,7 +173,7 @@ func (r *reader) readSource(ctx context.Context, s *source) bool {
 	}
 	if complete && c.hasContent && !c.hasVersion {
 		r.found.report(diag.Position{File: s.name}, "",
-			problem{"missing-version", "the manifest does not say its version", "begin it with version: 1"})
+			problem{"missing-version", "the manifest has no version", "begin it with version: 1"})
 	}
 	if r.all.tooManyObjects || r.budget.exceeded { // what exceeds a limit is not decoded
 		r.all.items, r.complete = r.all.items[:first], false
@@ -189,8 +189,8 @@ func (r *reader) readSource(ctx context.Context, s *source) bool {
 	if r.budget.exceeded {
 		r.budget.exceeded = false
 		tooMany := problem{
-			"alias-expansion", "the aliases of the file stand for too many elements",
-			"write out what they stand for, or use fewer of them",
+			"alias-expansion", "the aliases of the file expand to too many elements",
+			"use fewer aliases",
 		}
 		r.found.report(diag.Position{File: s.name}, "", tooMany)
 	}
@@ -201,9 +201,9 @@ func (r *reader) readSource(ctx context.Context, s *source) bool {
 func emptyManifest(files int) problem {
 	const hint = "list the contents of the workspace, for example under projects:"
 	if files > 1 {
-		return problem{"empty", "there is nothing in any of the " + diag.Count(files, "manifest"), hint}
+		return problem{"empty", "none of the " + diag.Count(files, "manifest") + " lists an object", hint}
 	}
-	return problem{"empty", "there is nothing in the manifest", hint}
+	return problem{"empty", "the manifest lists no objects", hint}
 }
 
 // item is one object of a document.

@@ -166,7 +166,7 @@ func (a *assembly) deriveKey(i int) (from string) {
 	o.Key = noKey + strconv.Itoa(i) // differs from every other key
 	if it.ok {
 		a.report(i, o.Position, "", problem{
-			"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
+			"missing-key", "no key can be made from the " + strings.Join(it.kind.KeyFrom, " or "),
 			"write a key",
 		})
 	}
@@ -222,7 +222,7 @@ func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	if !it.kind.creatable {
 		hint = "to add to the first, write key: " + one.Key
 	}
-	twin := problem{"duplicate-id", "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), hint}
+	twin := problem{"duplicate-id", "two " + diag.Plural(it.kind.Noun()) + " are identified as " + quote(id), hint}
 	a.report(i, it.object.Position, "", twin, relatedPlace("the first is at", one.Position))
 }
 
@@ -246,12 +246,12 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 		if a.items[first].object.Key == it.object.Key {
 			continue // the same object, or its key was reported
 		}
-		hint := "planform tells them apart by it: change one, or give an id"
+		hint := "planform identifies them by it: change one, or give its id"
 		switch {
 		case f.Unique:
-			hint = "the service takes it once: change one"
+			hint = "it must be unique: change one of them"
 		case it.page != nil:
-			hint = "planform tells them apart by the name: begin one with another heading, or rename it"
+			hint = "planform identifies them by the name: give one another heading, or rename its file"
 		}
 		namesake := problem{"duplicate-name", "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), hint}
 		a.report(i, it.object.Position, "", namesake, relatedPlace("the first is at", a.items[first].object.Position))

@@ -39,7 +39,7 @@ func (a *assembly) checkOffline() {
 		}
 		if missing := o.Missing(); len(missing) > 0 && o.Identifier == "" && !o.NoCreate {
 			a.reportOffline(i, diag.Warning, "incomplete", nil,
-				"if "+string(o.Address)+" is not there yet, it cannot be created without its "+strings.Join(missing, " and its "), "")
+				"if "+string(o.Address)+" does not exist yet, it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
 		if holder, f := o.Kind.Switch(); f != nil && !holder.Singleton {
 			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[objectKey{kind: it.kind, parent: it.parent}] {
@@ -86,7 +86,7 @@ func (a *assembly) checkCase(i int, names map[objectKey]int) {
 		}
 		if other := a.items[first].object; strings.TrimSpace(other.Text(f.Name)) != name {
 			a.reportOffline(i, diag.Warning, "other-letters", value,
-				"the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
+				"the names of "+string(other.Address)+" and "+string(o.Address)+" differ only in upper and lower case", "")
 		}
 	}
 }

@@ -72,8 +72,8 @@ func (c *collector) makeFolderPages(k *kindInfo, folder, of *node, at string) []
 			w.shared = append(w.shared, key, value)
 		default:
 			report(key, problem{
-				"bad-folder", "the files say what their pages have, and no " + quote(key.Value) + " can be given for all of them",
-				"write a page with " + schema.Folder + " in its " + k.Section + ", or the page itself",
+				"bad-folder", quote(key.Value) + " cannot be set for all pages of a folder: each file gives its own",
+				"write a page that has the " + schema.Folder + " under its " + k.Section + ":, or list the pages one by one",
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func (c *collector) makeFolderPages(k *kindInfo, folder, of *node, at string) []
 		}
 	}
 	if bad == nil && len(w.list) == 0 {
-		bad = &problem{"file-missing", "the folder holds no pages", "pages are files that end in .md or .html"}
+		bad = &problem{"file-missing", "the folder contains no pages", "pages are files that end in .md or .html"}
 	}
 	if bad != nil {
 		bad.summary += ": " + quote(name.Value)
@@ -130,7 +130,7 @@ func (w *pageWalk) makePages(dir string, top []*node) {
 func (w *pageWalk) walkFolder(dir, under string, depth int) {
 	const deepest = 20
 	if info, err := w.root.Stat(filepath.FromSlash(dir)); err == nil && !info.IsDir() { // opening a pipe would block
-		w.bad = &problem{"file-unreadable", "it is not a folder", "name one page with file"}
+		w.bad = &problem{"file-unreadable", "it is not a folder", "give a single page with file:"}
 		return
 	}
 	entries, err := fs.ReadDir(w.root.FS(), dir)
@@ -139,7 +139,7 @@ func (w *pageWalk) walkFolder(dir, under string, depth int) {
 		w.bad = readProblem(err)
 		return
 	case w.searched > maxSearched:
-		w.bad = &problem{"too-large", "the folders of pages hold more than " + diag.Count(maxSearched, "file"), splitHint}
+		w.bad = &problem{"too-large", "the folders of pages contain more than " + diag.Count(maxSearched, "file"), splitHint}
 		return
 	case depth > deepest:
 		w.bad = &problem{"too-deep", "folders are nested deeper than " + diag.Count(deepest, "level"), ""}
@@ -209,7 +209,7 @@ func (w *pageWalk) addPage(name, key string, bare bool, inside []*node) {
 			}
 		}
 		if w.pageBytes += int64(len(whole)); w.pageBytes > w.budget.limits.FileBytes {
-			w.bad = &problem{"too-large", "the folders of pages hold more than " + bytesText(w.budget.limits.FileBytes), splitHint}
+			w.bad = &problem{"too-large", "the folders of pages contain more than " + bytesText(w.budget.limits.FileBytes), splitHint}
 		}
 		add("file", text(name))
 	}
@@ -272,8 +272,8 @@ func (rs *resolver) resolveFileLinks() {
 	}
 	slices.Sort(images)
 	images = slices.Compact(images)
-	rs.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images,
-		"give the address of an image on the web")
+	rs.warnLinks(first, "no-image-files", "pages cannot show these image files, and show nothing in their place: ", images,
+		"link to an image on the web instead")
 }
 
 // warnLinks warns of link targets in a page file.
@@ -317,7 +317,7 @@ func (rs *resolver) resolveTargets(i int, v *resource.Value, pages map[string][]
 		return target
 	})
 	rs.warnLinks(i, "dead-link", "the page links to files that are not pages: ", dead,
-		"on the service the link would lead nowhere; write the whole address")
+		"on the service these links would lead nowhere: write the whole address")
 	return images
 }
 
@@ -359,7 +359,7 @@ func readFrontMatter(text string) (title *node, from int, bad *diag.Diagnostic) 
 			wrong(key, problem{"duplicate-key", "the front matter gives " + quote(key.Value) + " twice", "remove one of them"})
 		case key.Value != "title" || isNull(said):
 		case said.Kind != scalarNode || strings.Contains(strings.TrimSpace(said.Value), "\n"):
-			wrong(value, problem{"wrong-type", "the title in the front matter is not a text of one line", "write title: A title"})
+			wrong(value, problem{"wrong-type", "the title in the front matter must be one line of text", "write title: A title"})
 		case strings.TrimSpace(said.Value) != "":
 			title = value
 		}

@@ -154,7 +154,7 @@ func (a *assembly) checkRelations() {
 				said[relation{kind, from, to}] = v.Refs[m].Position
 				if opposite, both := said[relation{kind, to, from}]; both {
 					summary := quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions"
-					contradiction := problem{"contradiction", summary, "take one of them out"}
+					contradiction := problem{"contradiction", summary, "remove one of them"}
 					a.warn(i, v.Refs[m].Position, memberPath(v.Field, m), contradiction, relatedPlace("the other way round at", opposite))
 				}
 			}
@@ -404,7 +404,7 @@ func (rs *resolver) warnMissing() {
 			if within == nil {
 				continue
 			}
-			summary = "if " + string(within.Address) + " is not there yet, it has no " + key.kind.Noun() + " " + quote(key.key)
+			summary = "if " + string(within.Address) + " does not exist yet, it has no " + key.kind.Noun() + " " + quote(key.key)
 			hint = "list it under " + key.kind.Section + ":"
 		}
 		for n := range o.Values {

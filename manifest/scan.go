@@ -66,7 +66,7 @@ func (sc *scanner) next() {
 	}
 	switch {
 	case sc.size > sc.limits.FileBytes:
-		sc.stop(1, "too-large", "the file is larger than "+bytesText(sc.limits.FileBytes), "split it: -f takes several files, or a directory")
+		sc.stop(1, "too-large", "the file is larger than "+bytesText(sc.limits.FileBytes), "split it: -f takes several files, or a folder")
 	case len(text) > sc.limits.ScalarBytes:
 		sc.stop(1, "too-large", "a line is longer than "+bytesText(int64(sc.limits.ScalarBytes)), "")
 	case err != nil && !errors.Is(err, io.EOF):
@@ -74,7 +74,7 @@ func (sc *scanner) next() {
 	case sc.line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")):
 		sc.stop(1, "not-utf8", "the file is UTF-16", "save it as UTF-8")
 	case sc.line == 1 && !sc.isText(text):
-		sc.stop(1, "not-text", "the file is no text", "name a manifest, which is a text in YAML")
+		sc.stop(1, "not-text", "the file is not a text", "name a manifest, which is a text in YAML")
 	default:
 		sc.checkLine(text)
 	}
@@ -130,7 +130,7 @@ func (sc *scanner) checkLine(text string) {
 		default:
 			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7F && r < 0xA0 && r != 0x85 || r == 0xFEFF || r == 0xFFFE ||
 				r == 0xFFFF {
-				sc.stop(column, "control-character", "the file holds the control character "+runeName(r), "remove it")
+				sc.stop(column, "control-character", "the file contains the control character "+runeName(r), "remove it")
 				return
 			}
 		}

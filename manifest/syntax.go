@@ -154,7 +154,7 @@ func (sy *syntax) findCause() cause {
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
 	case says("incompatible YAML document"):
-		return cause{max(1, sy.line), 1, "the line names a version of YAML that is not read", "remove the line: a manifest needs none"}
+		return cause{max(1, sy.line), 1, "the line names a version of YAML that is not supported", "remove the line: a manifest needs none"}
 	case looksLikeCSV(sy.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
 	}
@@ -176,14 +176,14 @@ func (sy *syntax) findCause() cause {
 		if m := hyphenWord.FindStringSubmatch(sy.lines[n-1]); m != nil && !strings.HasPrefix(sy.lines[n-1], "---") {
 			return cause{
 				n, len(m[1]) + 1, "there is no space after the hyphen",
-				"a hyphen that begins an entry of a list wants a space after it",
+				"write a space after the hyphen of a list entry",
 			}
 		}
 		indent := indentation(sy.lines[n-1])
 		if r, column := oddBlank(leading.FindString(sy.lines[n-1])); r == '\t' && column <= len(indent) {
 			return cause{n, column, "a tab indents the line", "indent with spaces"}
 		} else if column > 0 && r != '\t' {
-			return cause{n, column, "the character " + runeName(r) + " looks like a space and is none", "write a space"}
+			return cause{n, column, "the character " + runeName(r) + " looks like a space but is not one", "write a space"}
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
@@ -198,7 +198,7 @@ func (sy *syntax) findCause() cause {
 		return cause{sy.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
-		return cause{sy.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as \"#22c55e\""}
+		return cause{sy.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put a text that begins with # between quotes, such as \"#22c55e\""}
 	}
 	if c := sy.indentProblem(at, above); c.what != "" {
 		return c
@@ -217,11 +217,11 @@ func (sy *syntax) findCause() cause {
 	case says("expected <document start>"):
 		return cause{sy.line, 0, "a document ends with ... before this line", "remove the ..., or begin another document with ---"}
 	case says("could not find expected ':'") && !strings.Contains(at, ":"):
-		return cause{sy.line, len(indentation(at)) + 1, "the line is no field: it has no colon", severalLinesHint}
+		return cause{sy.line, len(indentation(at)) + 1, "the line is not a field: it has no colon", severalLinesHint}
 	case says("did not find expected ',' or") && colonInFlow.MatchString(at):
 		return cause{sy.line, colonInFlow.FindStringSubmatchIndex(at)[2] + 1, colonInText, quotesHint}
 	case says("did not find expected ',' or"):
-		return cause{sy.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
+		return cause{sy.line, 0, "a bracket is not closed, or a comma is missing", "check the brackets that open in this line, and the lines after it"}
 	}
 	return cause{what: sy.problem, hint: generalHint(sy.problem)}
 }
@@ -332,13 +332,13 @@ func (sy *syntax) indentProblem(at string, above int) (c cause) {
 	case deeper && strings.Contains(sy.problem, "mapping values"):
 		c.what = fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above)
 	case strings.Contains(sy.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
-		c.what = "an entry of a list is among the fields of a mapping"
+		c.what = "a list entry stands among the fields of a mapping"
 		c.hint = "begin the first entry with a hyphen, too; or " + indentHint
 	case strings.Contains(sy.problem, "'-' indicator"):
-		c.what = "a list goes on here, and the line does not begin with a hyphen"
+		c.what = "the line belongs to a list, but does not begin with a hyphen"
 		c.hint += " The fields of an entry are indented by two spaces more than its hyphen"
 	case strings.Contains(sy.problem, "expected key"):
-		c.what = "the line is indented by " + diag.Count(indent, "space") + ", and continues nothing above it"
+		c.what = "the line is indented by " + diag.Count(indent, "space") + ", which fits no line above it"
 	}
 	return c
 }
@@ -355,7 +355,7 @@ func (sy *syntax) lineAbove() int {
 
 // anchorCause returns the cause for an alias without an anchor.
 func (sy *syntax) anchorCause(name string) cause {
-	c := cause{what: "nothing before this alias is marked with its name", hint: "a text cannot begin with *: " + quotesHint + "; an alias comes after its anchor, in the same document"}
+	c := cause{what: "this alias has no anchor before it", hint: "a text cannot begin with *: " + quotesHint + "; an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
 	for i, line := range sy.lines {
 		if at := alias.FindStringIndex(line); at != nil {
@@ -403,13 +403,13 @@ func indentation(line string) string {
 // generalHint returns a hint for an error of the library whose cause was not found.
 func generalHint(problem string) string {
 	hints := [...]struct{ part, hint string }{
-		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % wants quotes"},
-		{"mapping values are not allow", "a text with a colon followed by a space needs quotes; or the indentation is not that of the lines around"},
+		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % needs quotes"},
+		{"mapping values are not allow", "a text with a colon followed by a space needs quotes; or the indentation differs from that of its neighbours"},
 		{"did not find expected ',' or", "a bracket is not closed, or a comma is missing, there or in the lines after"},
-		{"could not find expected ':'", "a key is followed by a colon and a space; look at the lines before as well"},
+		{"could not find expected ':'", "a key is followed by a colon and a space; check the lines before, too"},
 		{"found unexpected end of stream", "a quote that opens there is not closed"},
 		{"tab character", "indent with spaces"},
-		{"did not find expected", "look at the indentation and the quotes of the lines before"},
+		{"did not find expected", "check the indentation and the quotes of the lines before"},
 	}
 	for _, h := range hints {
 		if strings.Contains(problem, h.part) {

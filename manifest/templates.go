@@ -264,7 +264,7 @@ func (x *expander) readElementName(as *node) string {
 	}
 	to := resolved(as)
 	if to == nil || to.Kind != scalarNode || !variableName.MatchString(to.Value) || to.Value == varsWord {
-		x.report(as, nil, "bad-template", schema.As+" gives the element a name of letters, digits, - and _, not "+describe(as),
+		x.report(as, nil, "bad-template", schema.As+" must be a name of letters, digits, - and _, not "+describe(as),
 			"write "+schema.As+": project, for ${{ project.NAME }}")
 		return ""
 	}
@@ -292,7 +292,7 @@ func (x *expander) readElements(over *node, outer *element) []fileNode {
 	case to == nil || isBroken(to):
 		return nil
 	case to.Kind != sequenceNode:
-		x.report(over, outer, "bad-template", schema.ForEach+" goes through a list, not "+describe(to),
+		x.report(over, outer, "bad-template", schema.ForEach+" needs a list, not "+describe(to),
 			"write "+schema.ForEach+": [{key: web}, {key: ops}], {csv: FILE} or ${{ vars.NAME }}")
 		return nil
 	}
@@ -359,11 +359,11 @@ func (x *expander) fillText(n, text *node, e *element) *node {
 		name := word + path
 		switch to := resolved(v.node); {
 		case to == nil || to.Kind != scalarNode:
-			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text",
+			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", so it cannot be part of a text",
 				"write the reference alone, as the whole value")
 			return brokenNode(n)
 		case isNull(to):
-			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
+			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, so it cannot be part of a text", `write "" where no text is meant`)
 			return brokenNode(n)
 		default:
 			of := x.originsOf(to, v.file)
@@ -444,21 +444,21 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 	words := x.firstWords(e)
 	switch {
 	case word == "env" && dotted:
-		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is no reference",
+		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is not a valid reference",
 			orText("declare a variable for it: vars: {NAME: {env: PLANFORM_NAME}}, and write ${{ vars.NAME }}", word+path))
 	case !slices.Contains(words, word) && (dotted || path == "" && word != ""):
-		x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", orText(diag.OneOf(word, words), word+path))
+		x.report(n, e, "unknown-reference", "unknown name "+quote(word)+" in a reference", orText(diag.OneOf(word, words), word+path))
 	case !slices.Contains(words, word):
-		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is no reference",
-			orText("write ${{ vars.NAME }}, since nothing is computed", word+path))
+		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is not a valid reference",
+			orText("write ${{ vars.NAME }}: a reference cannot contain an expression", word+path))
 	case x.declares:
-		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", orText("write the text itself", word+path))
+		x.report(n, e, "bad-template", "the value of a variable cannot contain a reference", orText("write the text itself", word+path))
 	case !closed:
 		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end",
 			orText("write ${{ "+word+".NAME }}", word+path))
 	case path != "" && (!dotted || name == "" || word == varsWord && !partOfName.MatchString(name)):
 		x.report(n, e, "bad-template", "the reference "+quote(word+path)+" is more than a name",
-			"write ${{ "+word+".NAME }}: nothing is computed")
+			"write ${{ "+word+".NAME }}: a reference cannot contain an expression")
 	case word == varsWord && name == "":
 		x.report(n, e, "bad-template", "the reference names no variable", orText("write ${{ vars.NAME }}", word+path))
 	case word == varsWord:
@@ -475,7 +475,7 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 		}
 		return x.lookupMember(n, varsWord+"."+first, v, rest, e)
 	case of == nil:
-		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach,
+		x.report(n, e, "unknown-reference", "${{ "+word+" }} can be used only in an object with "+schema.ForEach,
 			orText("is the line indented like its neighbours?", word+path))
 	default:
 		return x.lookupMember(n, word, of.value, name, e)
@@ -567,7 +567,7 @@ func (x *expander) spend(n *node, elements int) bool {
 		return true
 	}
 	if !before {
-		x.report(n, nil, "template-expansion", "the templates of the manifests stand for too many elements",
+		x.report(n, nil, "template-expansion", "the templates of the manifests expand to too many elements",
 			"split the manifests and apply the parts one after another")
 	}
 	return false

@@ -28,11 +28,11 @@ func (c *collector) warnTraps(root *node, refers bool) {
 			c.found.add(diag.Diagnostic{Severity: diag.Warning, Code: code, Position: c.position(n), Summary: summary, Hint: hint})
 		}
 		if n.Anchor != "" && !used[n] {
-			warn("unused-anchor", "&"+truncate(n.Anchor)+" is an anchor that nothing uses, and no part of the text", "a text cannot begin with &: "+quotesHint)
+			warn("unused-anchor", "&"+truncate(n.Anchor)+" is an anchor that is never used, and not part of the text", "a text cannot begin with &: "+quotesHint)
 		}
 		const curly = "“”„‟‘’‚«»"
 		if n.Style&quotedStyles == 0 && strings.IndexAny(n.Value, curly) == 0 && strings.ContainsAny(n.Value[len(n.Value)-min(len(n.Value), 3):], curly) {
-			warn("curly-quotes", "the curly quotes are letters of the text "+truncate(n.Value), "write straight quotes, or none")
+			warn("curly-quotes", "the curly quotes are part of the text "+truncate(n.Value), "write straight quotes, or none")
 		}
 		if refers || !strings.Contains(n.Value, "${{") {
 			return
@@ -43,7 +43,7 @@ func (c *collector) warnTraps(root *node, refers bool) {
 			if m[2] == eachWord {
 				hint = "write for_each inside the entry that uses ${{ each }}"
 			}
-			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach, hint)
+			warn("text-reference", quote(m[0])+" is plain text here: the document has neither "+schema.Vars+" nor "+schema.ForEach, hint)
 		}
 	})
 }

@@ -70,7 +70,7 @@ func (d *decoder) checkItem(it *item) {
 		}
 		for _, ref := range append(v.Refs, resource.Reference{Text: v.Text, Position: v.Position}) {
 			if hasTab(f, ref.Text) && ok(f.Name) {
-				d.reportAt(ref.Position, f.Name, "control-character", f.Name+" holds the control character "+runeName('\t'),
+				d.reportAt(ref.Position, f.Name, "control-character", f.Name+" contains the control character "+runeName('\t'),
 					`remove it; between double quotes a backslash is written \\`)
 			}
 		}
@@ -125,7 +125,7 @@ func urlProblem(text string) *problem {
 		return &problem{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return reject("it holds white space", "write %20 for a space")
+		return reject("it contains white space", "write %20 for a space")
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -144,11 +144,11 @@ func urlProblem(text string) *problem {
 	}
 	switch {
 	case host == "":
-		return reject("it names no host", "")
+		return reject("it has no host", "")
 	case !strings.Contains(host, "."):
 		return reject("its host is a single word", "write the host in full, such as "+host+".example.com")
 	case !isHostName(host):
-		return reject("its host is no name", "")
+		return reject("its host name is not valid", "")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func ReadVariables(text []byte) (map[string]string, error) {
 	var wrong error
 	err := yamltext.Documents(bytes.NewReader(text), func(root *node) {
 		if root.Kind != mappingNode {
-			wrong = diag.WithHint(errors.New("the variables of a file are a mapping"), "write a line NAME: VALUE for each")
+			wrong = diag.WithHint(errors.New("a file of variables must be a mapping"), "write a line NAME: VALUE for each")
 			return
 		}
 		for key, to := range yamltext.Pairs(root.Content) {
@@ -47,7 +47,7 @@ func ReadVariables(text []byte) (map[string]string, error) {
 				wrong = fmt.Errorf("line %d: the variable %s is given twice", key.Line, quote(key.Value))
 			case to.Kind != scalarNode || isNull(to):
 				wrong = fmt.Errorf("line %d: the value of %s is a text or a number, not %s", to.Line, quote(key.Value), describe(to))
-				wrong = diag.WithHint(wrong, "lists and mappings stand in the manifest, or in a table: {csv: FILE}")
+				wrong = diag.WithHint(wrong, "write lists and mappings in the manifest, or in a table: {csv: FILE}")
 			default:
 				values[key.Value] = to.Value
 			}
@@ -128,7 +128,7 @@ func (x *expander) readVariable(name string, key, n *node) (v fileNode, ok bool)
 	case env == nil:
 		return fileNode{n, x.source.name}, true
 	case env.Kind != scalarNode || !environment.MatchString(env.Value):
-		x.report(env, nil, "env-refused", "manifests read environment variables only if their names begin with PLANFORM_, not "+describe(env),
+		x.report(env, nil, "env-refused", "a manifest can read only environment variables that begin with PLANFORM_, not "+describe(env),
 			"a manifest must not read the secrets of a CI system; rename the variable, or give --var "+name+"=VALUE")
 		return v, false
 	}
@@ -159,7 +159,7 @@ func (x *expander) externalValue(place *node, from, text string) (fileNode, bool
 func plainScalar(text string, line, column int) (n *node, wrong string) {
 	n = &node{Kind: scalarNode, Tag: "!!str", Value: normalizeLineEnds(text), Line: line, Column: column}
 	if r, bad := controlCharacter(n.Value); bad {
-		return nil, "holds the control character " + runeName(r)
+		return nil, "contains the control character " + runeName(r)
 	}
 	if !utf8.ValidString(text) {
 		return nil, "is not UTF-8"
@@ -229,7 +229,7 @@ func (x *expander) readRows(file, text string) (*node, *diag.Diagnostic) {
 	names := map[string]*node{}
 	for _, name := range r.Header {
 		if name != "" && names[name] != nil {
-			return nil, fail(1, "two columns are called "+quote(name), "the header names each column once")
+			return nil, fail(1, "two columns are called "+quote(name), "give each column a name of its own")
 		}
 		names[name] = &node{Kind: scalarNode, Tag: "!!str", Value: name, Line: 1}
 	}

@@ -36,7 +36,7 @@ type property struct {
 func (ps *properties) add(add, value *node) (name string, ok bool) {
 	k := resolved(add)
 	if k == nil || k.Kind != scalarNode || isNull(k) || invalidTag(k) != "" {
-		ps.reportNode(add, ps.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
+		ps.reportNode(add, ps.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & needs quotes"})
 		return "", false
 	}
 	name = ps.within + k.Value
@@ -93,7 +93,7 @@ func (ps *properties) noun() string {
 
 // reportNested reports a parent field in an object that is nested in its parent.
 func (ps *properties) reportNested(name string, n *node, outer *resource.Object) {
-	summary, hint := diag.A(ps.kind.Noun())+" that is written inside another has that one as its "+name, "remove "+name+", or move the "+ps.kind.Noun()+" out"
+	summary, hint := "the "+name+" of a nested "+ps.kind.Noun()+" is the one around it", "remove "+name+", or move the "+ps.kind.Noun()+" out"
 	ps.reportNode(n, ps.pathTo([]string{name}), problem{"exclusive", summary, hint}, relatedPlace("the outer one is at", outer.Position))
 }
 
@@ -194,7 +194,7 @@ func (ps *properties) reportUnknown(place diag.Position, path, name string, at *
 	if ps.isText() {
 		d.Hint = textHint(ps.all.items[ps.item].node)
 	} else if ps.kind == nil && at != nil && at.value.Anchor != "" {
-		d.Hint = "a place for anchors begins with x-: write x-" + name
+		d.Hint = "keys for anchors begin with x-: write x-" + name
 	}
 	of := *ps // the decoder reuses ps for the next object
 	ps.found.addSuggesting(d, func() string { return of.suggest(name) })
@@ -211,7 +211,7 @@ func (ps *properties) suggest(name string) string {
 	}
 	if first, _ := utf8.DecodeRuneInString(name); ps.kind != nil && unicode.IsUpper(first) && ps.kind.props[snakeCase(name)].what == isUnknown {
 		if f, ok := ps.kind.CustomFields(); ok {
-			return "custom fields stand under " + f.Name + ":"
+			return "write custom fields under " + f.Name + ":"
 		}
 	}
 	if strings.Contains(name, " ") && ps.synonym(name) == "" && len(diag.Near(name, names)) == 0 {
@@ -277,13 +277,13 @@ func (ps *properties) badValue(v schema.Violation, n *node, at *property) proble
 	case f.Type == resource.Date:
 		return problem{"bad-date", quote(text) + " is not a date", dateHint(text)}
 	case f.Type == resource.Color:
-		return problem{"bad-color", quote(text) + " is no colour", colorHint(text)}
+		return problem{"bad-color", quote(text) + " is not a colour", colorHint(text)}
 	case f.Type == resource.URL:
 		if bad := urlProblem(text); bad != nil {
 			return *bad
 		}
 		return problem{
-			"bad-url", "the service takes no URL such as " + quote(text),
+			"bad-url", "the service does not accept the URL " + quote(text),
 			"write an address that begins with https:// or http://",
 		}
 	case f.PatternDoc != "":
@@ -295,22 +295,22 @@ func (ps *properties) badValue(v schema.Violation, n *node, at *property) proble
 
 // notClearable returns the problem with an empty value of a field that needs one.
 func (ps *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
-	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
+	empty := problem{"not-clearable", name + " cannot be empty", "leave it out to keep the current value"}
 	switch {
 	case at != nil && isNull(n) && (textHint(n) != "" || at.key.LineComment != ""): // comments above the key do not count
 		empty.hint = commentHint
 	case member:
-		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
+		empty.summary, empty.hint = name+" contains an empty entry", "remove it"
 	case f.Required:
-		empty.hint = "every " + ps.kind.Noun() + " has one"
+		empty.hint = "every " + ps.kind.Noun() + " needs one"
 	case f.Type == resource.RefSet || f.Type == resource.EnumSet:
-		empty.hint = "write [] for none, or leave it out to keep the present value"
+		empty.hint = "write [] for none, or leave it out to keep the current value"
 	}
 	return empty
 }
 
 const (
-	slugHint     = "take the slug as the workspace's web address shows it: letters, digits, - and _"
+	slugHint     = "copy the slug from the workspace's web address: letters, digits, - and _"
 	variableHint = "declare a variable under vars: and write ${{ vars.NAME }}, or give --workspace or PLANE_WORKSPACE_SLUG"
 	bracesHint   = "declare a variable under vars: and write ${{ vars.NAME }}; put a text with braces between quotes"
 )
@@ -321,7 +321,7 @@ func (ps *properties) badReserved(name string, n *node) problem {
 		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters and digits, with dots, underscores or hyphens between them; at most 100 characters"},
 		schema.ObjectID:   {"bad-id", "an id is a UUID, not ", "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"},
 		schema.Identifier: {"bad-identifier", "an identifier cannot be ", "write it as the service shows it, such as "},
-		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1, or update planform"},
+		schema.Version:    {"bad-version", "planform reads version 1 of manifests, not ", "write version: 1, or update planform"},
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
 		schema.Owner: {
 			"bad-owner", "an owner is not ",
@@ -417,7 +417,7 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 	case f.Ref != "":
 		return "name one"
 	default:
-		return "a text that begins with [ or - wants quotes; several lines stand below " + f.Name + ": |"
+		return "put a text that begins with [ or - between quotes; a text of several lines begins with " + f.Name + ": |"
 	}
 	return ""
 }

@@ -322,7 +322,7 @@ func TestWhatNoManifestCanSayIsNamedAndTheRestIsTaken(t *testing.T) {
 	s.changeItem(t, "B", map[string]any{"name": "a\x1b[31mb\u0001"})
 	s.changeItem(t, "A", map[string]any{"priority": "high"})
 	r := s.run(t, "pull", "-f", file)
-	if r.code != 3 || !strings.Contains(r.out, "Taken: 1 value") || !strings.Contains(r.err, "name of work_item/web/b is not taken: it holds the control character") || strings.Contains(r.out+r.err, "\x1b") {
+	if r.code != 3 || !strings.Contains(r.out, "Taken: 1 value") || !strings.Contains(r.err, "name of work_item/web/b is not taken: it contains the control character") || strings.Contains(r.out+r.err, "\x1b") {
 		t.Errorf("exit %d\n%q%q", r.code, r.out, r.err)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "{key: a, name: A, priority: high}, {key: b, name: B}") {

@@ -286,7 +286,7 @@ func (f File) beginning(most int64) (text []byte, err error) {
 	return text, err
 }
 
-// head returns the beginning of a file's text, or an error if the file is no text, is empty or is a web page.
+// head returns the beginning of a file's text, or an error if the file is not a text, is empty or is a web page.
 func (f File) head() ([]byte, error) {
 	if f.sheet != nil {
 		return f.sheet.Text[:min(len(f.sheet.Text), maxHead)], nil

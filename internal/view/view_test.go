@@ -78,7 +78,7 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		out, errors, live bool
 	}{
 		"a terminal gets colour":                                   {streams: terminal, out: true, errors: true, live: true},
-		"without a terminal there is no colour":                    {streams: view.Streams{}},
+		"without a terminal there is not a colour":                 {streams: view.Streams{}},
 		"errors get colour if only standard error is a terminal":   {streams: view.Streams{ErrTTY: true}, errors: true, live: true},
 		"output gets colour if only standard output is a terminal": {streams: view.Streams{OutTTY: true}, out: true},
 		"--no-color":                          {streams: terminal, color: "never", live: true},

@@ -82,7 +82,7 @@ func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
 		"a project needs an identifier":              {"projects: {A: {key: a}}", "the project A needs a key and an identifier"},
 		"two projects cannot have one key":           {"projects:\n  A: {key: a, identifier: A}\n  B: {key: a, identifier: B}", `m.yaml:3:6: error: the projects A and B would be one`},
 		"an identifier may not be too long":          {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},
-		"a name may not be there twice":              {"people:\n  ada: text\n  ada: bot", `m.yaml:3:3: error: "ada" is here twice; take one of them out; the other is in line 2`},
+		"a name may not be there twice":              {"people:\n  ada: text\n  ada: bot", `m.yaml:3:3: error: "ada" is here twice; remove one of them; the other is in line 2`},
 		"aliases are not read":                       {"people: {a: &x text, b: *x}", "aliases and merge keys are not read here"},
 		"a list is no mapping of names":              {"people: [ada]", "names with values are expected here"},
 		"broken YAML names its line":                 {"people: {", "m.yaml:1: error: the file is not valid YAML: "},

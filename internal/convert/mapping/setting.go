@@ -190,7 +190,7 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 			continue
 		}
 		if other := first[key.Value]; other != nil {
-			d.wrong(key, "take one of them out; the other is in line "+strconv.Itoa(other.Line), "%q is here twice", key.Value)
+			d.wrong(key, "remove one of them; the other is in line "+strconv.Itoa(other.Line), "%q is here twice", key.Value)
 			continue
 		}
 		first[key.Value] = key

@@ -908,7 +908,7 @@ func TestRolesAreExported(t *testing.T) {
 			s.hold(dir, e)
 			unknown := slices.ContainsFunc(e.Findings(), func(d diag.Diagnostic) bool { return d.Code == "roles-unknown" })
 			if unknown == c.shown {
-				t.Errorf("roles are said to be unknown: %t", unknown)
+				t.Errorf("roles are identified as unknown: %t", unknown)
 			}
 			var all strings.Builder
 			for _, f := range e.Files {

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 // ReadJSON decodes a text into value, and accepts no member that value does not know. The error is in plain words; line is its line, from 1,
 // or 0 if it is not known.
 func ReadJSON(text []byte, value any) (line int, err error) {
-	var whole json.RawMessage
-	if err = json.Unmarshal(text, &whole); err == nil { // it knows the place of a syntax error, and refuses a second value
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		err = d.Decode(value)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(value); err != nil || len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		var whole json.RawMessage
+		err = cmp.Or(json.Unmarshal(text, &whole), err) // it knows the place of a syntax error, and refuses a second value
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if e.Offset >= int64(len(text)) {

@@ -35,7 +35,7 @@ func changes(version string) []change {
 			of(`^\S+ +(POST|PATCH) +projects/[^/]+/cycles/(\{[^}]+\}/)? `, `^status`, "A cycle without `project_id`, or with a wrong one", "400",
 				"201 or 200: the address counts", "none: planform sends it"),
 			of(`POST +\S+/cycle-issues/`, ``, "Work items put into a cycle that are unknown, deleted, archived, or in another or an archived project",
-				"400, or taken", "200, without them", "An item that somebody archives between plan and apply is not in the cycle; apply warns of it, and so does the next plan"),
+				"400, or taken", "200, without them", "An item that somebody archives between plan and apply is not in the cycle; apply and the next plan warn of it"),
 			of(`POST +\S+/relations/`, `^status|body: `, "Relations to such work items; another project of the workspace is allowed", "400, or taken", "201, without them",
 				"The same for the relation"),
 			of(`/relations/`, ``, "Relations of a work item with several", "in the order of the request", "in no order", "none: planform compares them as sets"),

@@ -199,7 +199,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
-	secret := removeSecret(v, resource.MustLookup(call.op.Kind).Secret)
+	secret := removeSecret(v, resource.MustLookup(call.op.Kind).Secret())
 	if row, single := v.(map[string]any); err == nil && single &&
 		slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
 		err = call.checkID(row)

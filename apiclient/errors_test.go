@@ -160,7 +160,7 @@ func TestARequestHasThePathHeadersAndBodyOfItsOperation(t *testing.T) {
 			t.Errorf("%s: %s %s", op, got.Method, got.URL)
 		}
 		want := http.Header{"Accept": {"application/json"}, "User-Agent": {"planform/1.2.3"}, "X-Api-Key": {secret}, "Accept-Encoding": {"gzip"}}
-		if op.Public { // it needs no credential
+		if op.Public() { // it needs no credential
 			want.Del("X-Api-Key")
 		}
 		if req.Body != nil {

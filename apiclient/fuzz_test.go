@@ -66,7 +66,7 @@ func FuzzSecret(f *testing.F) {
 			return has(map[string]any(v))
 		case map[string]any:
 			for name, inner := range v {
-				if name == kind.Secret || has(inner) {
+				if name == kind.Secret() || has(inner) {
 					return true
 				}
 			}

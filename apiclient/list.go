@@ -29,8 +29,8 @@ func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) 
 	switch k := resource.MustLookup(req.Operation.Kind); {
 	case k.Single:
 		return c.readSingle(ctx, req)
-	case k.Inside != "":
-		return c.readInside(ctx, req, k.Inside)
+	case k.Inside() != "":
+		return c.readInside(ctx, req, k.Inside())
 	}
 	all := []resource.Row{}
 	for rows, err := range c.Pages(ctx, req) {

@@ -169,7 +169,7 @@ func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*htt
 	}
 	header := make(http.Header, len(c.header)+2)
 	maps.Copy(header, c.header)
-	if !call.op.Public {
+	if !call.op.Public() {
 		c.credential.set(header)
 	}
 	if call.body != nil {

@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -281,10 +280,8 @@ func (d *decoder) decodeFields(it *item) {
 			d.decodeCustomFields(o, f, n)
 		} else if n != nil {
 			d.decodeField(o, f, n)
-		} else if v, ok := o.Value(f.BaseOf); ok && v.Text != "" {
-			o.Values = append(o.Values, resource.Value{Field: f, Text: path.Base(v.Text), Implied: true, Position: v.Position})
-		} else if f.Ordinal {
-			o.Values = append(o.Values, resource.Value{Field: f, Text: strconv.Itoa(it.index + 1), Implied: true, Position: o.Position})
+		} else if v := o.ImpliedValue(f); v != nil {
+			o.Values = append(o.Values, *v)
 		}
 	}
 }
@@ -368,7 +365,7 @@ func (d *decoder) decodeRefSet(f *resource.Field, v *resource.Value, n *node) (i
 	attribute := attributeOf(d.all.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
 		attributeValue := ""
-		if to := resolved(entry); attribute != nil && to != nil && (to.Kind == mappingNode || attribute.Words != nil) {
+		if to := resolved(entry); attribute != nil && to != nil && (to.Kind == mappingNode || attribute.Words() != nil) {
 			if entry, attributeValue = d.decodeMember(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
 				return nil, false
 			}
@@ -421,9 +418,9 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 		return nil, ""
 	}
 	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + cmp.Or(a.Values...) + "}"
-	if a.Words != nil {
-		form = "write {" + a.Member + ": NAME, " + a.Name + ": TEXT}, with the " + a.Words.Outward + " or " + a.Words.Inward + " of one of the " +
-			resource.MustLookup(a.Words.Kind).Section
+	if a.Words() != nil {
+		form = "write {" + a.Member + ": NAME, " + a.Name + ": TEXT}, with the " + resource.Outward + " or " + resource.Inward + " of one of the " +
+			a.Words().Section
 	}
 	if n.Kind != mappingNode {
 		d.report(path, n, "required", "it has no "+a.Name, form)
@@ -442,11 +439,11 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 			if !ok {
 				return nil, ""
 			}
-			if is := resolved(to); a.Words == nil && is.Kind != scalarNode {
+			if is := resolved(to); a.Words() == nil && is.Kind != scalarNode {
 				d.report(path+"."+a.Name, to, "wrong-type", a.Name+" is a text, not "+describe(is), form)
 				return nil, ""
 			}
-			if a.Words == nil && strings.TrimSpace(text) == "" {
+			if a.Words() == nil && strings.TrimSpace(text) == "" {
 				d.report(path+"."+a.Name, to, "bad-value",
 					a.Name+" is empty; it is one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
 				return nil, ""
@@ -457,7 +454,7 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 	switch {
 	case member == nil:
 		d.report(path, n, "required", "the entry does not name a member", form)
-	case a.Words != nil && value == "":
+	case a.Words() != nil && value == "":
 		d.report(path, n, "required", "it has no "+a.Name, form)
 		return nil, ""
 	}

@@ -69,7 +69,7 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
-		if k.KeyJoin != "" { // no single field identifies such an object
+		if k.NamedByAll() { // no single field identifies such an object
 			s.byName[k.Name].natural = k.NaturalFields()[:1]
 		}
 	}
@@ -84,7 +84,7 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 			info.most = 1
 		}
 		for i := range k.Fields {
-			if f := &k.Fields[i]; f.Ordinal { // every object has another ordinal
+			if f := &k.Fields[i]; f.Ordinal() { // every object has another ordinal
 				info.most = f.Max
 			}
 		}
@@ -97,7 +97,7 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 
 // naturalText returns the text that identifies an object by a natural field, trimmed like the service trims it.
 func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
-	if k.KeyJoin != "" {
+	if k.NamedByAll() {
 		all, _ := k.DefaultKey(o.Text)
 		return all
 	}

@@ -276,8 +276,7 @@ func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 			}
 			imply(on, o, s.Field, resource.Value{Text: "true"})
 		}
-		if o.Kind.UsedIn != "" {
-			f, _ := o.Parent.Kind.Field(o.Kind.UsedIn)
+		if f := o.Kind.UsedIn(); f != nil {
 			imply(o.Parent, o, f, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
 		}
 		list = append(list, o)

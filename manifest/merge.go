@@ -96,7 +96,7 @@ func merge(items items, found *findings) *assembly {
 		a.checkUnique(names, it, at)
 		for n := range it.object.Values {
 			v := &it.object.Values[n]
-			if of := attributeOf(it.kind.Kind, v.Field); of != nil && of.Words == nil {
+			if of := attributeOf(it.kind.Kind, v.Field); of != nil && of.Words() == nil {
 				refs := v.Refs
 				v.Refs = nil
 				a.addMembers(at, v, refs)

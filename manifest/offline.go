@@ -98,7 +98,7 @@ func (a *assembly) checkAttributes(i int) {
 	for k := range o.Values {
 		v := &o.Values[k]
 		of := attributeOf(o.Kind, v.Field)
-		if of == nil || of.Words != nil {
+		if of == nil || of.Words() != nil {
 			continue
 		}
 		for n := range v.Refs {

@@ -189,7 +189,7 @@ func (rs *resolver) resolveObject(i int) {
 		}
 		k := rs.kinds.byName[v.Field.Ref]
 		rs.resolveInWorkspace(i, v, k)
-		if !rs.listed[k] && !k.AdoptOnRequestOnly && (!rs.offline || k.Section == "" || v.Field.LiteralPattern != "") {
+		if !rs.listed[k] && !k.AdoptOnRequestOnly && (!rs.offline || k.Section == "" || v.Field.IsLiteral != nil) {
 			continue // not in the manifest, so they are looked up on the service
 		}
 		for m := range v.Refs {

@@ -56,7 +56,7 @@ func TestTwoObjectsOfOneNameUnderTwoKeysAreAnErrorAtBothPlaces(t *testing.T) {
 		for _, f := range k.NaturalFields() {
 			fields := required(k)
 			for _, other := range k.NaturalFields() {
-				if fields = strings.ReplaceAll(fields, other.Path()+": "+example(other)+", ", ""); k.KeyJoin != "" {
+				if fields = strings.ReplaceAll(fields, other.Path()+": "+example(other)+", ", ""); k.NamedByAll() {
 					fields += other.Name + ": " + example(other) + ", "
 				}
 			}
@@ -68,7 +68,7 @@ func TestTwoObjectsOfOneNameUnderTwoKeysAreAnErrorAtBothPlaces(t *testing.T) {
 				switch {
 				case f.Type == resource.URL:
 					first, second = f.Name+`: "https://example.com/a"`, f.Name+`: "https://example.com/a"`
-				case k.KeyJoin != "":
+				case k.NamedByAll():
 					first, second = "on_drift: keep", "on_drift: keep"
 				}
 				for _, objects := range [][]string{

@@ -22,8 +22,8 @@ func (ch *changes) checkNew(i objectID) {
 	ch.checkGovernance(i)
 	ch.warnCaseMismatch(i)
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
-		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(id.LongestV2)+" characters of an identifier at most, not "+
+	if f.info.api == resource.V2 && !o.Kind.Numbered() && len(o.Identifier) > resource.LongestCodeV2 {
+		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(resource.LongestCodeV2)+" characters of an identifier at most, not "+
 			o.Identifier, "shorten it before the apply: work item numbers begin with it")
 	}
 }

@@ -109,7 +109,7 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	switch have, shown := v.Field.ObservedIn(f.row); {
 	case shown && v.Field.Within != "" && have == "" && !v.Null: // the service stored the value under another name, or not at all
 		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), gapOtherName)
-	case shown, v.Field.Header, v.Field.CreateOnly(): // a header is part of a text, and nobody can change a create-only field
+	case shown, v.Field.CreateOnly(): // nobody can change a create-only field
 	case f.row == nil:
 		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
 	case resource.IsCustom(v):

@@ -14,7 +14,7 @@ import (
 func findMemberships(refs *references, records *memberRecords, orphans *orphans) *memberships {
 	mb := &memberships{
 		analysis: refs.analysis, refs: refs, records: records, orphans: orphans,
-		words: &vocabulary{refs.analysis, map[*resource.Words]*words{}, map[string]string{}},
+		words: &vocabulary{refs.analysis, map[*resource.Kind]*words{}, map[string]string{}},
 		byKey: map[edge]*memberSet{}, byID: map[edge]*memberSet{}, declared: map[edge]*member{}, wanted: map[edge]string{},
 		wishes: map[edge]fieldWish{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, wasRead: map[edge]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},

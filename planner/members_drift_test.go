@@ -51,7 +51,7 @@ func withOneMember(t *testing.T, via *resource.Kind, api resource.API) *oneMembe
 			o.given(a.Kind(), parent, uuid(3, i+1), "name="+a.Key(), "title="+a.Key(), "display_name="+a.Key())
 		}
 	}
-	if m.Attribute != nil && m.Attribute.Words != nil {
+	if m.Attribute.Words() != nil {
 		o.given("relation_definition", "", uuid(4, 1), "name=Needs", "outward=needs", "inward=is needed by")
 	}
 	o.key = via.Name + " " + uuid(3, 1)
@@ -83,7 +83,7 @@ func (om *oneMember) objects(null bool, policy ...string) []*resource.Object {
 			w.put(a, fields...)
 		}
 	}
-	if a := m.Attribute; a != nil && a.Words != nil {
+	if a := m.Attribute; a.Words() != nil {
 		for _, object := range w.all() {
 			if v, given := object.Value(m.Field); given {
 				v.Refs[0].Attribute = "needs"

@@ -80,7 +80,7 @@ func (mb *memberships) rowOf(s *memberSet, e *member) resource.Row {
 	switch {
 	case !s.hasList || !s.list.has(e.id):
 		return nil
-	case a.Words == nil:
+	case a.Words() == nil:
 		return rows[len(rows)-1]
 	}
 	wanted := slices.IndexFunc(rows, func(row resource.Row) bool { return a.Shown(mb.words.inWords(a, row)) == e.attribute })
@@ -140,6 +140,6 @@ func (mb *memberships) findSelf(s *memberSet) {
 	}
 	if s.self = mb.snapshot.self(mb.objects.kind(s.kind.Membership.Member)); s.self != "" && created {
 		a := s.kind.Membership.Attribute
-		s.hasList, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Codes[len(a.Codes)-1]}}}
+		s.hasList, s.list.rows = true, map[string][]resource.Row{s.self: {{a.Name: a.Values[len(a.Values)-1]}}}
 	}
 }

@@ -169,7 +169,7 @@ func (mb *memberships) keyOf(at objectID, id string) string {
 
 // addWanted adds an edge to a set, unless it was declared before. It reports a member who is listed with two attributes.
 func (mb *memberships) addWanted(s *memberSet, e *member) {
-	from, to, words := mb.keyOf(s.object, s.container.ID), mb.keyOf(e.object, e.id), s.kind.Membership.Words()
+	from, to, words := mb.keyOf(s.object, s.container.ID), mb.keyOf(e.object, e.id), s.kind.Membership.Attribute.Words()
 	first := mb.declared[edge{s.kind.Name, from, to}]
 	switch {
 	case first == nil:
@@ -193,7 +193,7 @@ func (mb *memberships) addWanted(s *memberSet, e *member) {
 
 // pairRelation marks a relation that the other object declared before, so that only one of them makes a step. first is nil if it did not. It
 // looks up the definition of a custom relation, because a step may need it.
-func (mb *memberships) pairRelation(first, e *member, words *resource.Words) {
+func (mb *memberships) pairRelation(first, e *member, words *resource.Kind) {
 	if words != nil {
 		mb.words.definitionOf(words, e.attribute)
 	}

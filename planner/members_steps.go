@@ -105,7 +105,9 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 // addBatches plans the requests that add members. A request adds members with one word, such as a custom relation.
 func (ms *memberSteps) addBatches(s *memberSet, joining []*member) {
 	for len(joining) > 0 {
-		differs := func(e *member) bool { return s.kind.Membership.Words() != nil && e.attribute != joining[0].attribute }
+		differs := func(e *member) bool {
+			return s.kind.Membership.Attribute.Words() != nil && e.attribute != joining[0].attribute
+		}
 		for batch := range slices.Chunk(slices.DeleteFunc(slices.Clone(joining), differs), s.kind.Membership.Batch) {
 			step := ms.addStep(AddMembers, s, batch)
 			step.Operation, _ = ms.objects.op(s.kind, resource.AddMembers)
@@ -218,7 +220,7 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 		return
 	}
 	verb := resource.UpdateMember
-	if a.Words != nil { // the executor removes the former relation first
+	if a.Words() != nil { // the executor removes the former relation first
 		verb = resource.AddMembers
 	}
 	op, offered := ms.objects.op(s.kind, verb)
@@ -241,7 +243,7 @@ func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
 // user a lower role than the highest.
 func (ms *memberSteps) finish(s *memberSet, step *Step, word string) {
 	m := s.kind.Membership
-	if words := m.Words(); words != nil && step.Action != NotPossible {
+	if words := m.Attribute.Words(); words != nil && step.Action != NotPossible {
 		d := ms.memberships.words.definitionOf(words, word)
 		step.Members.By = Member{ID: d.id}
 		if d.object != noObject {

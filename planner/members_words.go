@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// definition is an object that defines a word for a membership, such as a custom relation, see [resource.Words].
+// definition is an object that defines a word for a membership, such as a custom relation, see [resource.Attribute.Words].
 type definition struct {
 	object  objectID // noObject = the manifest does not list it
 	id      string   // its ID, if it is known
@@ -24,7 +24,7 @@ type definition struct {
 type vocabulary struct {
 	analysis
 
-	words map[*resource.Words]*words
+	words map[*resource.Kind]*words
 	slugs map[string]string // by the text of the manifest
 }
 
@@ -35,9 +35,9 @@ type words struct {
 	cause   Cause             // set if the definitions cannot be read
 }
 
-// definitionOf returns the definition of a word.
-func (vo *vocabulary) definitionOf(w *resource.Words, word string) definition {
-	all, kind := vo.wordsOf(w), resource.MustLookup(w.Kind)
+// definitionOf returns the definition of a word by an object of a kind.
+func (vo *vocabulary) definitionOf(kind *resource.Kind, word string) definition {
+	all := vo.wordsOf(kind)
 	found, cause := all.by[word], all.cause
 	switch {
 	case len(found) == 1:
@@ -54,16 +54,16 @@ func (vo *vocabulary) definitionOf(w *resource.Words, word string) definition {
 	return definition{object: noObject, cause: cause}
 }
 
-func (vo *vocabulary) wordsOf(w *resource.Words) *words {
-	if all, done := vo.words[w]; done {
+func (vo *vocabulary) wordsOf(kind *resource.Kind) *words {
+	if all, done := vo.words[kind]; done {
 		return all
 	}
-	t := vo.objects.kind(w.Kind)
+	t := vo.objects.kind(kind.Name)
 	l, presence := vo.snapshot.list(t, noObject)
 	all := &words{by: map[string][]definition{}, renamed: map[string]string{}}
-	vo.words[w] = all
+	vo.words[kind] = all
 	add := func(d definition, text func(field string) string) {
-		said, inverse := w.Of(text)
+		said, inverse := resource.RelationWords(text)
 		for _, word := range slices.Compact(said) {
 			d.inverse = inverse[word]
 			all.by[word] = append(all.by[word], d)
@@ -100,7 +100,7 @@ func (vo *vocabulary) wordsOf(w *resource.Words) *words {
 
 // inWords returns the row of a member with its word replaced by the manifest's, if the manifest renames it.
 func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.Row {
-	if to := vo.wordsOf(a.Words).renamed[a.Shown(row)]; to != "" {
+	if to := vo.wordsOf(a.Words()).renamed[a.Shown(row)]; to != "" {
 		row = maps.Clone(row)
 		row[a.Name] = to
 	}
@@ -112,7 +112,7 @@ func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.
 func (vo *vocabulary) value(n reference, ref *resource.Reference) string {
 	m := n.field.membership.Membership
 	a, text := m.Attribute, ref.Attribute
-	if a == nil || a.Defined == "" || text == "" || a.Known(text) {
+	if a == nil || a.Words() != nil || text == "" || a.Known(text) {
 		return text
 	}
 	if value, done := vo.slugs[text]; done {
@@ -165,7 +165,7 @@ func (vo *vocabulary) isLess(m *resource.Membership, value, than string) bool {
 	switch {
 	case a == nil:
 		return false
-	case a.Defined == "" || a.Known(value) || !vo.snapshot.isListed(vo.objects.kind(a.Defined), noObject):
+	case a.Words() != nil || a.Known(value) || !vo.snapshot.isListed(vo.objects.kind(a.Defined), noObject):
 		return a.IsLess(value, than)
 	}
 	level := map[string]float64{}

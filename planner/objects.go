@@ -304,7 +304,7 @@ func (ob *objects) whyUnread(f *objectState) gapReason {
 // mustRead reports whether an object must be read. An object with an ID in the manifest and no compared field need not be, unless it has
 // contents: an archived container accepts children and members, but no list shows them.
 func (ob *objects) mustRead(o *resource.Object, f *objectState) bool {
-	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archivable)
+	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archives())
 	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !ob.in.SkipRefresh
 }
 

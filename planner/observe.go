@@ -124,7 +124,7 @@ func (l *listing) rowsWithNaturalKey(o *resource.Object, t *kindInfo, id resourc
 	switch {
 	case t.kind.Singleton:
 		return l.rows, "place"
-	case t.kind.KeyJoin != "":
+	case t.kind.NamedByAll():
 		hits := slices.DeleteFunc(slices.Clone(l.rows), func(row resource.Row) bool { return !o.SameNaturalKey(row, id) })
 		return hits, strings.Join(t.kind.NaturalKey, " and ")
 	}

@@ -294,7 +294,7 @@ func (s *Step) LacksFeature() bool {
 // ArchivesFirst reports whether a delete sends an archive request first, because the service deletes only archived objects of the kind
 // and the plan did not see this object archived.
 func (s *Step) ArchivesFirst() bool {
-	return s.Action == Delete && s.Kind.ArchiveFirst && (s.Deletion == nil || s.Deletion.Row.Text("archived_at") == "")
+	return s.Action == Delete && s.Kind.BeforeDelete != nil && (s.Deletion == nil || s.Deletion.Row.Text("archived_at") == "")
 }
 
 // Changed reports whether an adopt also changes something that people see.
@@ -342,7 +342,7 @@ func (s *Step) Title() string {
 type Members struct {
 	Container Container
 	Items     []Member
-	By        Member   // the object that defines the members' attribute, such as a role, see [resource.Words]; zero = no object does
+	By        Member   // the object that defines the members' attribute, such as a role, see [resource.Attribute.Words]; zero = no object does
 	Sources   []string // of an AddMembers: the manifests that declare the members, sorted
 }
 

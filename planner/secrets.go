@@ -34,10 +34,10 @@ func (ch *changes) warnSecrets() {
 	for i, o := range ch.in.Desired {
 		step, file, f := ch.steps.of[i], o.Secret(), &ch.objects.states[i]
 		switch creates := step != nil && step.Action == Create; {
-		case file == nil && creates && o.Kind.Secret != "" && ch.in.Deletes != nil: // an undo does not know the secret file
+		case file == nil && creates && o.Kind.Secret() != "" && ch.in.Deletes != nil: // an undo does not know the secret file
 			ch.diags.warn(o, "secret-not-kept", string(o.Address)+" gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events",
 				"regenerate it in Plane afterwards, or undo without it and apply a manifest that names a secret_file")
-		case file == nil && creates && o.Kind.Secret != "":
+		case file == nil && creates && o.Kind.Secret() != "":
 			ch.diags.warn(o, "secret-not-kept", "the service shows the secret of "+string(o.Address)+" once, and it is kept nowhere", "name a secret_file")
 		case file == nil:
 		case creates && file.Filled && !step.Write.Announced: // if announced, the file may have the secret of the earlier create

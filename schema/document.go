@@ -350,7 +350,7 @@ func withAttribute(list object, k *resource.Kind, f *resource.Field) object {
 	a := via.Membership.Attribute
 	text := object{{"type", textTypes(false)}, {"pattern", notBlank}}
 	what, required, value := "E-mail address, display name or ID.", []string{a.Member}, object{{"anyOf", []any{object{{"enum", a.Values}}, text}}}
-	if a.Words != nil {
+	if a.Words() != nil {
 		what, required, value = "Key, identifier or ID.", append(required, a.Name), text
 	}
 	entry := object{
@@ -364,7 +364,7 @@ func withAttribute(list object, k *resource.Kind, f *resource.Field) object {
 	}
 	for i, m := range list {
 		switch {
-		case m.name == "items" && a.Words != nil:
+		case m.name == "items" && a.Words() != nil:
 			list[i].value = entry
 		case m.name == "examples":
 			list[i].value = []any{Example(k, f)}
@@ -480,9 +480,9 @@ func allowsEmpty(rules object) bool {
 
 // Example returns the example of a field as the JSON value that an editor inserts.
 func Example(k *resource.Kind, f *resource.Field) any {
-	if via, ok := resource.MembershipOf(k.Name, f.Name); ok && via.Membership.Attribute != nil && via.Membership.Attribute.Words != nil {
+	if via, ok := resource.MembershipOf(k.Name, f.Name); ok && via.Membership.Attribute.Words() != nil {
 		a := via.Membership.Attribute
-		said, _ := resource.MustLookup(a.Words.Kind).Field(a.Words.Outward)
+		said, _ := a.Words().Field(resource.Outward)
 		return []any{object{{a.Member, f.Example}, {a.Name, said.Example}}}
 	}
 	return example(f)

@@ -206,7 +206,7 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	f, known := kind.Field(c.Path)
 	word, immutable := c.Word, false
 	if known {
-		word, immutable = f.IsWord() || f.Words != nil, f.Immutable
+		word, immutable = f.IsWord(), f.Immutable
 	}
 	absent := "(none)"
 	if c.Origin == string(planner.NotRefreshed) {
@@ -215,9 +215,6 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	shown := change{
 		path: c.Path, name: c.Name, form: formReplaced, before: newValue(c.Before, word, absent),
 		after: newValue(c.After, word, "(none)"),
-	}
-	if known && f.Words != nil {
-		shown.after.text = cmp.Or(f.Words[shown.after.text], shown.after.text)
 	}
 	if known && f.IsRef() || !known && c.Word { // the options of a custom field are objects, too
 		s.nameReferences(&shown.before, &shown.after)

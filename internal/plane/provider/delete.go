@@ -40,8 +40,7 @@ func (s *Service) archiveFirst(ctx context.Context, step *planner.Step) error {
 	if !ok || !step.ArchivesFirst() {
 		return nil
 	}
-	body := fmt.Appendf(nil, `{"archived_at":%q,"is_locked":false}`, time.Now().UTC().Format(time.RFC3339))
-	_, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: step.Params, Body: body})
+	_, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: step.Params, Body: step.Kind.BeforeDelete(time.Now())})
 	return err //nolint:wrapcheck // an error of the client, like that of the delete
 }
 

@@ -34,7 +34,7 @@ func (w *write) sendInside(ctx context.Context, r row, body []byte) (*apiclient.
 	if err != nil {
 		return nil, err
 	}
-	shown, _ := res.Row[r.step.Kind.Inside].([]any)
+	shown, _ := res.Row[r.step.Kind.Inside()].([]any)
 	res.Row = resource.Row{} // without the values of the parent
 	for _, v := range shown {
 		object, _ := v.(map[string]any)

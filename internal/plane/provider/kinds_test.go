@@ -258,7 +258,7 @@ func (l *life) names(f *resource.Field) []string {
 // members returns members for a field, with their relation in the words of an object on the service.
 func (l *life) members(f *resource.Field, names []string) any {
 	via, _ := resource.MembershipOf(l.k.Name, f.Name)
-	if via == nil || via.Membership.Attribute == nil || via.Membership.Attribute.Words == nil {
+	if via == nil || via.Membership.Attribute.Words() == nil {
 		return names
 	}
 	const word = "goes with"

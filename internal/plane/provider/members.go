@@ -96,7 +96,7 @@ func setAttribute(of *planner.Record, step *planner.Step, m *planner.Member, id 
 func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, error) {
 	step, params := r.step, maps.Clone(r.params)
 	m, k := &step.Members.Items[0], step.Kind.Membership
-	if k.Words() != nil {
+	if k.Attribute.Words() != nil {
 		return w.changeRelation(ctx, r)
 	}
 	params[k.MemberParam()] = m.ID
@@ -125,7 +125,7 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 // hasOtherAttribute reports whether the answer shows another value of a member's attribute than was sent, and adds a warning.
 func hasOtherAttribute(step *planner.Step, m *planner.Member, shown resource.Row, warnings *diag.List) bool {
 	a := step.Kind.Membership.Attribute
-	if a == nil || a.Words != nil || m.Value == "" {
+	if a == nil || a.Words() != nil || m.Value == "" {
 		return false
 	}
 	have := a.Shown(shown)
@@ -182,7 +182,7 @@ func (w *write) changeRelation(ctx context.Context, r row) (executor.Outcome, er
 // members with that relation, so define finds the other members, too.
 func (mb *memberBatch) define(ctx context.Context, members []member) {
 	step, m := mb.row.step, mb.row.step.Kind.Membership
-	if m.Words() == nil {
+	if m.Attribute.Words() == nil {
 		return
 	}
 	if mb.definedBy = step.Members.By.ID; mb.definedBy == "" {

@@ -21,7 +21,7 @@ import (
 func (sv *service) roleOfEve() string {
 	for _, row := range sv.Rows("project_member") {
 		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
-			return (&resource.Attribute{Name: "role", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}}).Shown(row)
+			return resource.MustLookup("project_member").Membership.Attribute.Shown(row)
 		}
 	}
 	return ""

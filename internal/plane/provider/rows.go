@@ -23,7 +23,7 @@ const maxShared = 36
 func shrink(kind *resource.Kind, rows []resource.Row) {
 	drop := slices.DeleteFunc(slices.Clone(unusedKeys), func(key string) bool {
 		return slices.ContainsFunc(kind.Fields, func(f resource.Field) bool {
-			return slices.Contains(f.Wire[:], key) || f.APIName() == key || f.ShownIn == key || f.Within == key
+			return slices.Contains(f.Wire[:], key) || f.APIName() == key || f.Within == key
 		})
 	})
 	for i, row := range rows {

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,13 +32,11 @@ func TestNoFieldOfAKindIsDropped(t *testing.T) {
 		for i := range k.Fields {
 			f := &k.Fields[i]
 			row := resource.Row{}
-			for _, name := range append(slices.Clone(f.PersonIn), f.APIName(), f.Wire[resource.NewerDialect]) {
+			for _, name := range []string{f.APIName(), f.Wire[resource.NewerDialect]} {
 				row[name] = "1"
 			}
-			for _, outer := range []string{f.ShownIn, f.Within} {
-				if outer != "" {
-					row[outer] = map[string]any{f.APIName(): "1"}
-				}
+			if f.Within != "" {
+				row[f.Within] = map[string]any{f.APIName(): "1"}
 			}
 			delete(row, "")
 			rows := []resource.Row{row}

@@ -143,7 +143,7 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	body := func(d resource.Dialect) []byte {
 		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
-	if step.Kind.Inside != "" {
+	if step.Kind.Inside() != "" {
 		return w.sendInside(ctx, r, resource.Body(values, dialect, resolve, extra...))
 	}
 	req := apiclient.Request{Operation: step.Operation, Params: r.params, Body: body(dialect), Again: w.checkBeforeRetry([]row{r}, 0)}
@@ -171,8 +171,10 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 func (s *Service) extraFields(r row) [][2]string {
 	step := r.step
 	var extra [][2]string
-	for _, name := range step.Operation.RepeatInBody {
-		extra = append(extra, [2]string{name, r.params[name]})
+	if step.Operation.Verb == resource.Create {
+		for _, name := range step.Operation.Body {
+			extra = append(extra, [2]string{name, r.params[name]})
+		}
 	}
 	if id := step.Kind.Identifier; step.Action == planner.Create && id != nil && id.APIName != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})

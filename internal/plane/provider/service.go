@@ -38,7 +38,7 @@ var _ executor.Service = (*Service)(nil)
 // lockListWrites serializes requests that replace a whole list: custom relations, which show on two items, and objects inside the row of
 // their parent. Each request must contain the current entries of the list.
 func (s *Service) lockListWrites(ctx context.Context, step *planner.Step) (done func(), err error) {
-	if m := step.Kind.Membership; step.Kind.Inside == "" && (m == nil || m.ResultKey != resource.EachKey) {
+	if m := step.Kind.Membership; step.Kind.Inside() == "" && (m == nil || m.ResultKey != resource.EachKey) {
 		return func() {}, nil
 	}
 	select {

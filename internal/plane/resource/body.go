@@ -13,9 +13,9 @@ import (
 
 // InV2 reports whether API v2 can store all values, either in fields of its bodies or as part of a text.
 func InV2(values []*Value) bool {
-	told := slices.ContainsFunc(values, func(v *Value) bool { return v.Header != "" })
+	told := slices.ContainsFunc(values, func(v *Value) bool { return v.Header != "" }) // the text begins with author and time
 	return !slices.ContainsFunc(values, func(v *Value) bool {
-		return v.Field.nameIn(V2Dialect) == "" && !(v.Field.Header && told) && v.Field.Definition == nil
+		return v.Field.nameIn(V2Dialect) == "" && !(v.Field.Past && told) && v.Field.Definition == nil
 	})
 }
 
@@ -183,14 +183,10 @@ func (v *Value) bodyValue(name string, id IDResolver) (any, bool) {
 // sentID returns the ID that a body has for a reference.
 func (v *Value) sentID(id IDResolver) (string, bool) {
 	r := &v.Refs[0]
-	if v.Field.sentAs == "" || r.Target == nil {
+	if v.Field.sent == nil || r.Target == nil {
 		return id(v.Field, r)
 	}
-	of, ok := r.Target.Value(v.Field.sentAs)
-	if !ok || len(of.Refs) == 0 {
-		return "", false
-	}
-	return id(of.Field, &of.Refs[0])
+	return v.Field.sent(r.Target, id)
 }
 
 // visibleHTML returns an HTML text that the service accepts: it refuses a text without visible content, such as a comment.

@@ -126,7 +126,7 @@ func TestTheWiderOperationsMatchTheReference(t *testing.T) {
 		have[strings.Join(append([]string{r[0], anonymous(r[1])}, r[2:]...), " ")] = true
 	}
 	for _, o := range resource.Operations() {
-		if o.Documented() || o.Public || o.Verb == resource.ListLite || o.Verb == resource.Self || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Summary || o.Kind == "workspace_state" || o.Kind == resource.Invitation { // the reference describes what is in a workspace, one by one; only the service's own SDK knows its states
+		if o.Documented() || o.Public() || o.Verb == resource.ListLite || o.Verb == resource.Self || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Summary || o.Kind == "workspace_state" || o.Kind == resource.Invitation { // the reference describes what is in a workspace, one by one; only the service's own SDK knows its states
 			continue
 		}
 		row := strings.Join([]string{o.Method, anonymous(o.Path), o.Scope}, " ")

@@ -1,9 +1,6 @@
 package resource
 
-import (
-	"cmp"
-	"regexp"
-)
+import "cmp"
 
 // Type is the type of a field's values.
 type Type int
@@ -66,26 +63,23 @@ const NotTaken = "-"
 type Field struct {
 	Name string // in the manifest
 	Wire Wire   // in requests and responses
-	// ShownIn is the object of a row that holds the field, such as attributes; "" = the row itself.
-	ShownIn string
+	// read returns the raw value of the field in a row; nil = the row has it under the field's name, or in the object Within.
+	read func(Row) (value any, shown bool)
 	// Within is the object of bodies and rows that holds the field, such as filters of a view; "" = the body or row itself. An update
 	// replaces the whole inner object, so its fields are always sent (see AlwaysSend), except empty ones.
 	Within string
 	// Rest is set for the field that holds the unknown contents of the object Within. If it has the name of the Group of the others, they
 	// are written inside it.
 	Rest bool
-	// BaseOf is the field with a file whose base name is the default; "" = none.
-	BaseOf string
-	// Ordinal is set if the default for a new object is its position in the manifest's list, from 1.
-	Ordinal bool
-	// Header is set if the value is written at the beginning of the object's rich text, because the service shows its own value: for a
-	// comment its author and time. A Virtual header is sent in no other way, and API v2 does not need the others.
-	Header bool
-	// PersonIn lists the fields of a row that name the person of a Header. The first one present counts.
-	PersonIn []string
+	// implied returns the value of a new object if the manifest has none, and the value from which it follows, if any. "" = there is none.
+	// See [Object.ImpliedValue].
+	implied func(o *Object) (text string, from *Value)
+	// Person returns the ID of the person in a row whose name an export writes, such as the author of a comment; nil = the field names
+	// nobody.
+	Person func(Row) string
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
-	Virtual   bool // never in a body: a membership sets it, or it is part of a header
+	Virtual   bool // never in a body: a membership sets it, or it becomes part of a text
 	Type      Type
 	Ref       string   // for Ref and RefSet: the kind of the target
 	Enum      []string // for Enum and EnumSet: the values; an EnumSet without values takes any word
@@ -97,19 +91,16 @@ type Field struct {
 	// Documented is set if the contract lists the field for a create or an update.
 	Documented bool
 	Clear      Clear
-	asSent     bool // the service stores the HTML unchanged
 	MaxLength  int  // in characters; 0 = no known limit
 	Max        int  // for Number: whole numbers from 0 to Max; 0 = any number
 	Unique     bool // the service refuses the same text twice within one parent
 	// uniqueOnCreate is set if the service refuses a used text only in a create.
 	uniqueOnCreate bool
 	NotBefore      string // for Date: the field with the earliest allowed date
-	// Words replaces values by words for people.
-	Words map[string]string
-	// Initial is the text that a create sends if the manifest has none; "" = nothing. initialBy has other texts, by the text of the field
-	// "type".
-	Initial   string
-	initialBy map[string]string
+	// Initial is the text that a create sends if the manifest has none; "" = nothing. initialFor returns the text for an object that has
+	// one of its own; nil = none has.
+	Initial    string
+	initialFor func(o *Object) string
 	// Default is the value that every edition gives a new object if none is sent. "" = none, and false for a Boolean.
 	Default string
 	// SetAfterCreate is set if creates do not take the field. An update follows the create.
@@ -142,8 +133,7 @@ type Field struct {
 	Doc     string // for people, Markdown
 	Example string
 
-	literal  *regexp.Regexp // LiteralPattern; nil = none
-	siblings []*Field       // for Rest: the other fields in the same object
+	siblings []*Field // for Rest: the other fields in the same object
 }
 
 // TextRules restricts a text. The zero value allows any text.
@@ -156,8 +146,8 @@ type TextRules struct {
 
 // RefRules holds the rules by which a Ref or RefSet finds its target, and the service's conditions for the target.
 type RefRules struct {
-	// LiteralPattern matches texts that the documented operations take without a lookup, such as estimate points; "" = none.
-	LiteralPattern string
+	// IsLiteral reports whether the documented operations take a text without a lookup, such as an estimate point; nil = they take none.
+	IsLiteral func(text string) bool
 	// OrRef is the kind of workspace objects that the field can refer to if the project has no object of that name; "" = none.
 	OrRef string
 	// CrossProject is set if the target may be in another project. The manifest names it by its readable identifier, or by both keys, such
@@ -173,10 +163,12 @@ type RefRules struct {
 	AddsMember bool
 	// ParentDefault is the parent's field with the default for new objects, such as default_assignee; "" = none.
 	ParentDefault string
-	// sentAs is the field of the target whose own target is sent instead, such as the state of a workflow's state; "" = the target itself
-	// is sent.
-	sentAs string
+	// sent returns the ID that a body has for a target of the manifest; nil = its own ID.
+	sent func(target *Object, id IDResolver) (string, bool)
 }
+
+// Ordinal reports whether the default for a new object is its place in the manifest's list, from 1.
+func (f *Field) Ordinal() bool { return f.Type == Number && f.implied != nil }
 
 // zonePattern matches names of the tz database.
 const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
@@ -187,9 +179,6 @@ func (f *Field) fillWire() {
 	}
 	for d := range f.Wire {
 		f.Wire[d] = cmp.Or(f.Wire[d], f.Wire[ContractDialect])
-	}
-	if f.LiteralPattern != "" {
-		f.literal = regexp.MustCompile(f.LiteralPattern)
 	}
 }
 
@@ -263,10 +252,10 @@ func (k *Kind) OneText(a, b string) bool {
 // Me is the name of the credential's own user.
 const Me = "me"
 
-// Literal returns the text that is sent for a reference without a lookup: its ID, or with the documented operations a text that matches
-// LiteralPattern; "" = the reference needs a lookup.
+// Literal returns the text that is sent for a reference without a lookup: its ID, or with the documented operations a text that they take
+// as it is; "" = the reference needs a lookup.
 func (f *Field) Literal(api API, r *Reference) string {
-	if r.ID == "" && api == Documented && f.literal != nil && f.literal.MatchString(r.Text) {
+	if r.ID == "" && api == Documented && f.IsLiteral != nil && f.IsLiteral(r.Text) {
 		return r.Text
 	}
 	return r.ID

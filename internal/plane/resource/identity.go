@@ -76,7 +76,7 @@ func (o *Object) SameNaturalKey(row Row, id IDResolver) bool {
 		shown, known := v.Field.ObservedIn(row)
 		return known && complete && shown == want && o.SameContent(row)
 	}
-	if o.Kind.KeyJoin != "" {
+	if o.Kind.NamedByAll() {
 		return !slices.ContainsFunc(o.Kind.NaturalKey, func(name string) bool { return !same(name) })
 	}
 	return slices.ContainsFunc(o.Kind.NaturalKey, same)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Kind describes one kind of object.
@@ -20,9 +21,6 @@ type Kind struct {
 	Fields     []Field
 	KeyFrom    []string // fields that give the default key; the first with a value wins, see [Kind.DefaultKey]
 	NaturalKey []string // fields that each identify an object within its parent, such as name; empty = none
-	// KeyJoin joins the texts of KeyFrom into a default key, such as -to- of a transition. All fields of NaturalKey together then identify
-	// an object. "" = each single field identifies it.
-	KeyJoin string
 	// AdoptOnRequestOnly is set if two objects may have the same natural key. Only --adopt-by-name then adopts by name.
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
@@ -32,12 +30,9 @@ type Kind struct {
 	// UniqueExternalID is set if the wider API answers 409 to a second object with the same external ID, unless both arrive at the same
 	// moment.
 	UniqueExternalID bool
-	// Secret is the field of a create's answer that shows a secret, once; "" = none. planform writes the secret only into the file that a
-	// SecretFile field names.
-	Secret     string
-	Membership *Membership // set if the kind is a membership; it has no fields and no ID of its own
-	Short      string      // the field that a plain text sets, such as the url of a link; "" = none
-	WhereMade  string      // how the service gets such an object without planform; "" = like other objects
+	Membership       *Membership // set if the kind is a membership; it has no fields and no ID of its own
+	Short            string      // the field that a plain text sets, such as the url of a link; "" = none
+	WhereMade        string      // how the service gets such an object without planform; "" = like other objects
 	// Governance is set if such objects can be managed on two levels.
 	Governance Governance
 	Lifecycle
@@ -53,10 +48,9 @@ type Kind struct {
 
 // Lifecycle holds rules for creating, changing and archiving objects of a kind.
 type Lifecycle struct {
-	// Archivable is set if the service archives the object with its contents. It then shows none of the contents, but still accepts more.
-	Archivable bool
-	// ArchiveFirst is set if the service deletes only archived objects. An update archives and unlocks the object before the delete.
-	ArchiveFirst bool
+	// BeforeDelete returns the body of an update without which the service refuses a delete: it archives and unlocks the object. nil = a
+	// delete needs none.
+	BeforeDelete func(now time.Time) []byte
 	// RequiresFeature is the feature flag that must be on: a Boolean of the parent, such as cycle_view of a project, or of the parent's
 	// Singleton, such as milestones of its features; "" = none. See [Kind.Switch].
 	RequiresFeature string
@@ -66,9 +60,6 @@ type Lifecycle struct {
 	Predefined []string
 	// Progress is the field with the progress of an object, such as state; "" = none.
 	Progress string
-	// UsedIn is the parent's field that names the object in use; "" = none. If the manifest leaves it out, the object of the manifest is
-	// used.
-	UsedIn string
 }
 
 // Listing holds rules for reading objects of a kind.
@@ -89,10 +80,6 @@ type Listing struct {
 	// partial is set if lists leave out existing objects, such as people who left, so that a missing object need not be gone. See also
 	// [Kind.ListsAll].
 	partial bool
-	// Inside is the field of the parent's row that holds the objects, such as options; "" = they have rows of their own. They are read with
-	// that row, and written by an update of it.
-	Inside  string
-	OwnFlag string // set in rows that the service creates itself and nobody can change, such as is_default; an export leaves them out
 	// Unmanaged lists contents of an object that no manifest can hold, such as worklogs. Reading each takes a request.
 	Unmanaged []string
 
@@ -105,7 +92,6 @@ type Identifier struct {
 	// PatternDoc describes the pattern.
 	PatternDoc string
 	APIName    string // response field that holds it; "" = built from project identifier and sequence_id
-	LongestV2  int    // longest identifier that API v2 accepts, in characters; 0 = as Pattern allows
 	Doc        string
 }
 
@@ -180,6 +166,16 @@ func (k *Kind) NaturalFields() []*Field {
 	return fields
 }
 
+// NamedByAll reports whether only all natural fields together identify an object, such as the two states of a transition: a single
+// reference does not.
+func (k *Kind) NamedByAll() bool {
+	if len(k.NaturalKey) < 2 {
+		return false
+	}
+	f, ok := k.Field(k.NaturalKey[0])
+	return ok && f.IsRef()
+}
+
 // FixedName reports whether an object is identified by fields that nobody can change, such as the URL of a link.
 func (k *Kind) FixedName() bool {
 	names := k.NaturalFields()
@@ -202,12 +198,12 @@ func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) 
 	if k.Singleton {
 		return k.Section, true
 	}
-	if k.KeyJoin != "" {
+	if k.NamedByAll() {
 		slugs := make([]string, len(k.KeyFrom))
 		for i, f := range k.KeyFrom {
 			slugs[i] = Slug(text(f))
 		}
-		return strings.Join(slugs, k.KeyJoin), !slices.Contains(slugs, "")
+		return strings.Join(slugs, "-to-"), !slices.Contains(slugs, "")
 	}
 	for _, f := range k.KeyFrom {
 		t := text(f)
@@ -332,7 +328,35 @@ func (k *Kind) NamedWithin() string {
 
 // ListsAll reports whether the lists of the kind show all objects, so that a missing object is gone.
 func (k *Kind) ListsAll() bool {
-	return !k.partial && !k.Archivable && !slices.ContainsFunc(k.Fields, func(f Field) bool { return f.ArchiveFlag })
+	return !k.partial && !k.Archives()
+}
+
+// Archives reports whether the service can archive objects of the kind. It then shows none of their contents, but still accepts more.
+func (k *Kind) Archives() bool {
+	_, ok := k.Op(Archive, V2)
+	return ok
+}
+
+// Inside returns the field of the parent's row that holds the objects, such as options; "" = they have rows of their own. They are read
+// with that row, and written by an update of it.
+func (k *Kind) Inside() string {
+	if op, ok := k.Op(Update, V2); ok {
+		return op.ListInBody
+	}
+	return ""
+}
+
+// UsedIn returns the parent's field that names the object in use, such as the estimate of a project, or nil. If the manifest leaves the
+// field out, the object of the manifest is used.
+func (k *Kind) UsedIn() *Field {
+	parent, ok := kinds.byName[k.Parent]
+	if !ok || !k.Single {
+		return nil
+	}
+	if i := slices.IndexFunc(parent.Fields, func(f Field) bool { return f.Ref == k.Name }); i >= 0 {
+		return &parent.Fields[i]
+	}
+	return nil
 }
 
 // Switch returns the feature flag that must be on for objects of the kind, and the kind that has it: the parent, or its Singleton. It

@@ -18,11 +18,11 @@ func init() {
 		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{
-				Name: "file", Wire: Wire{ContractDialect: "size"}, ShownIn: "attributes", Type: Upload, Required: true, Immutable: true,
+				Name: "file", Wire: Wire{ContractDialect: "size"}, read: fileAttribute("size"), Type: Upload, Required: true, Immutable: true,
 				Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, because the service refuses them: put them into an archive.", Example: "files/design.pdf",
 			},
 			{
-				Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255,
+				Name: "name", read: fileAttribute("name"), Type: Text, implied: baseOfFile, Immutable: true, MaxLength: 255,
 				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: the name of the file.", Example: "Design.pdf",
 			},
 		},
@@ -68,4 +68,25 @@ func MediaType(name string) (media string, ok bool) {
 		}
 	}
 	return "application/octet-stream", true // the service accepts this type
+}
+
+// fileAttribute returns a function that reads an attribute of a file from the row of an attachment.
+func fileAttribute(name string) func(Row) (any, bool) {
+	return func(r Row) (any, bool) {
+		if v, shown := r[name]; shown {
+			return v, true
+		}
+		inner, _ := r["attributes"].(map[string]any)
+		v, shown := inner[name]
+		return v, shown
+	}
+}
+
+// baseOfFile returns the default name of an attachment: the base name of its file.
+func baseOfFile(o *Object) (base string, from *Value) {
+	file, given := o.Value("file")
+	if !given || file.Text == "" {
+		return "", nil
+	}
+	return path.Base(file.Text), file
 }

@@ -52,7 +52,7 @@ func init() {
 	})
 	register(Kind{
 		Name: "customer_property_option", Section: "options", Parent: "customer_property", Param: "option_id", Short: "name",
-		Listing: Listing{ParentType: "option", Appended: true, Inside: "options"},
+		Listing: Listing{ParentType: "option", Appended: true},
 		Doc:     "A choice of a property of customers of the type `option`. A bare text is its name.",
 		Example: `{name: Gold, description: Pays in advance}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

@@ -46,7 +46,7 @@ func init() {
 			},
 		},
 		Operations: slices.Concat([]Operation{
-			{Verb: Create, Path: path, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
+			{Verb: Create, Path: path, Scope: scope + ":write", Body: []string{"project_id"}},
 		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/",
 			scope)),
 	})

@@ -1,5 +1,7 @@
 package resource
 
+import "strconv"
+
 func init() {
 	const path = workspace + "projects/{project_id}/estimates/"
 	const points = "projects/{project_id}/estimates/{estimate_id}/"
@@ -9,7 +11,7 @@ func init() {
 		Doc:     "The estimate of a project, which has one at most. planform never deletes it, since its points and their use would be lost.",
 		Example: `{name: Points, type: points, points: [{value: "1"}, {value: "2"}, {value: "3"}]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Lifecycle: Lifecycle{UsedIn: "estimate"}, Listing: Listing{Single: true},
+		Listing: Listing{Single: true},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the estimate.", Example: "Points"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the estimate.", Example: "Relative effort"},
@@ -33,7 +35,7 @@ func init() {
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},
 			{
-				Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, Ordinal: true,
+				Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, implied: placeInList,
 				Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3",
 			},
 		},
@@ -42,3 +44,6 @@ func init() {
 		}, crud(workspace+points+"estimate-points/", "estimate_point_id", scope, "lud")...), bulk(workspaceV2+points+"points/", scope)...),
 	})
 }
+
+// placeInList returns the place of an object in the list of the manifest, from 1.
+func placeInList(o *Object) (place string, from *Value) { return strconv.Itoa(o.Index + 1), nil }

@@ -17,7 +17,7 @@ func init() {
 			{Verb: List, Path: workspace + "members/", Scope: "workspaces.members:read"},
 			{Verb: Self, Path: "/api/v1/users/me/", Scope: "profile:read"},
 			{Verb: ProbeV2, Path: "/api/v2/users/me/", Scope: "read"},
-			{Verb: Version, Path: "/api/instances/", Public: true},
+			{Verb: Version, Path: "/api/instances/"},
 			{Verb: ListLite, Path: workspace + "members-lite/", Scope: "workspaces.members:read"},
 			{Verb: DescribeV2, Path: "/api/v2/schema/", Scope: "read"},
 		},
@@ -27,7 +27,7 @@ func init() {
 		Doc: "That somebody is invited to the workspace. Some editions send them a mail, so it is made with --invite only.",
 		Fields: []Field{
 			{Name: "email", Type: Text, Required: true, Immutable: true, MaxLength: 254, Doc: "E-mail address.", Example: "gus@example.com"},
-			{Name: "role", Type: Number, Immutable: true, Initial: "15", Words: map[string]string{"15": "member"}, Doc: "Role in the workspace, by number: a member.", Example: "15"},
+			{Name: "role", Type: Enum, Enum: []string{"member"}, Codes: []int{15}, Immutable: true, Initial: "member", Doc: "Role in the workspace: a member.", Example: "member"},
 		},
 		Operations: crud(workspace+"invitations/", "invitation_id", "workspaces.members", "lgcd"),
 	})

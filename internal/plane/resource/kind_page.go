@@ -1,6 +1,10 @@
 package resource
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 func init() {
 	const wiki, wikiScope = "pages/", "wiki.pages"
@@ -8,7 +12,7 @@ func init() {
 		"With API v1, pages can only be created. With API v2, they can also be changed, nested and deleted."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{partial: true}, // not the archived ones, nor the private ones of others
+		Lifecycle: Lifecycle{RequiresFeature: "wiki", BeforeDelete: archivePage}, Listing: Listing{partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
 		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
@@ -20,7 +24,7 @@ func init() {
 	register(Kind{
 		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "page_view", ArchiveFirst: true}, Listing: Listing{partial: true},
+		Lifecycle: Lifecycle{RequiresFeature: "page_view", BeforeDelete: archivePage}, Listing: Listing{partial: true},
 		Doc:     "A page of a project. " + nested,
 		Example: `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),
@@ -58,4 +62,9 @@ func pageFields(kind string, documented bool) []Field {
 		{Name: "is_locked", Type: Boolean, AlwaysSend: true, Doc: "Whether the page is locked against changes.", Example: "true"},
 		{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 	}
+}
+
+// archivePage returns the body of the update that archives and unlocks a page.
+func archivePage(now time.Time) []byte {
+	return fmt.Appendf(nil, `{"archived_at":%q,"is_locked":false}`, now.UTC().Format(time.RFC3339))
 }

@@ -1,10 +1,18 @@
 package resource
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// LongestCodeV2 is the length of the longest identifier of a project that API v2 accepts, in characters.
+const LongestCodeV2 = 10
+
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
 		Name: "project", Section: "projects", Param: "project_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues",
-		Lifecycle: Lifecycle{Archivable: true},
 		Doc: "A project of the workspace, given by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"A missing project is created, for which it needs an `identifier` and a `name`.",
 		Example: `key: web
@@ -16,7 +24,7 @@ members: [ada@example.com]`,
 		NaturalKey:    []string{"identifier", "name"},
 		HasExternalID: true,
 		Identifier: &Identifier{
-			Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier", LongestV2: 10,
+			Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier",
 			Doc: "The project's short code, such as `WEB`.",
 		},
 		Fields: []Field{
@@ -92,8 +100,8 @@ members: [ada@example.com]`,
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
-				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20},
-				Slugs: []string{"guest", "contributor", "admin"}, Default: "member", Defined: "role",
+				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Default: "member", Defined: "role",
+				encode: encodeRole, decode: decodeRole,
 				Doc: "Role in the project: guest, member, admin or, by API v2, the slug or the name of another one that the workspace has for " +
 					"projects. Without it the role is not managed; new members get the role member, or a lower one if that is their role in the workspace.",
 			},
@@ -131,3 +139,44 @@ members: [ada@example.com]`,
 		}},
 	})
 }
+
+// projectRoles holds the roles that every workspace has: the word of a manifest, the number of API v1, and the slug of API v2.
+//
+//nolint:gochecknoglobals // a constant
+var projectRoles = []struct {
+	word string
+	code int
+	slug string
+}{{"guest", 5, "guest"}, {"member", 15, "contributor"}, {"admin", 20, "admin"}}
+
+// encodeRole returns a role as a body has it. The workspace may use the word of a standard role for another one. A manifest writes that one
+// with a capital letter.
+func encodeRole(role string, v2 bool) any {
+	for _, r := range projectRoles {
+		switch {
+		case role == r.word && !v2:
+			return r.code
+		case role == r.word:
+			return r.slug
+		case role == capitalize(r.word):
+			return r.word
+		}
+	}
+	return role
+}
+
+// decodeRole returns the role of a manifest for a number or a slug.
+func decodeRole(shown any) string {
+	text, _ := shown.(string)
+	for _, r := range projectRoles {
+		switch {
+		case text == r.slug, fmt.Sprint(shown) == strconv.Itoa(r.code):
+			return r.word
+		case text == r.word:
+			return capitalize(text) // a role of the workspace, see encodeRole
+		}
+	}
+	return text
+}
+
+func capitalize(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

@@ -43,10 +43,7 @@ func registerCustomRelations() {
 			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids", IDField: "id", Batch: 100,
 			ResultKey: EachKey, Inverse: "work_item_relation",
 			Attribute: &Attribute{
-				Name: "relation", Member: "item",
-				Words: &Words{
-					Kind: "relation_definition", Outward: "outward", Inward: "inward", Field: "direction", By: "relation_definition_id",
-				},
+				Name: "relation", Member: "item", Defined: relationDefinition,
 				Doc: "What this item is to the other one: the `outward` or `inward` text of one of the `relation_definitions`, here or on the service.",
 			},
 		},
@@ -74,4 +71,16 @@ func relationField(name, doc string) Field {
 		Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true},
 		Clear: ClearNull, Doc: doc + " `[]` removes those that planform added.", Example: "checkout",
 	}
+}
+
+// The fields of a relation definition with the text for each direction.
+const (
+	Outward = "outward"
+	Inward  = "inward"
+)
+
+// RelationWords returns the texts that a relation definition declares, and the inverse of each.
+func RelationWords(text func(field string) string) (words []string, inverse map[string]string) {
+	out, in := text(Outward), text(Inward)
+	return []string{out, in}, map[string]string{in: out, out: in}
 }

@@ -1,15 +1,20 @@
 package resource
 
+// IsBuiltIn reports whether a row is a relation definition that every workspace has and nobody can change. An export leaves it out.
+func (k *Kind) IsBuiltIn(r Row) bool { return k.Name == relationDefinition && r["is_default"] == true }
+
+const relationDefinition = "relation_definition"
+
 func init() {
 	const path, scope = workspaceV2 + "work-item-relation-definitions/", "workspaces.work_item_relation_definitions"
 	ops := crud(path, "relation_definition_id", scope, "lgcud")
 	ops[0].Query = []string{"per_page", "offset", "fields"} // the only list of API v2 without a cursor
 	register(Kind{
-		Name: "relation_definition", Section: "relation_definitions", Param: "relation_definition_id", HasExternalID: true,
+		Name: relationDefinition, Section: "relation_definitions", Param: "relation_definition_id", HasExternalID: true,
 		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
 			"The relations that every workspace has can be used, but not changed.",
 		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Listing: Listing{OwnFlag: "is_default"},
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the kind of relation.", Example: "Implementation"},
 			{

@@ -1,8 +1,19 @@
 package resource
 
+import "slices"
+
+// Secret returns the field of a create's answer that shows a secret, once; "" = there is none. planform writes the secret only into the
+// file that a SecretFile field names.
+func (k *Kind) Secret() string {
+	if slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Type == SecretFile }) {
+		return "secret_key"
+	}
+	return ""
+}
+
 func init() {
 	register(Kind{
-		Name: "webhook", Section: "webhooks", Param: "webhook_id", Secret: "secret_key",
+		Name: "webhook", Section: "webhooks", Param: "webhook_id",
 		Doc: "A webhook of the workspace: the service sends events to its URL. API v2 only. The service shows its secret once, when it is created; " +
 			"planform writes it into `secret_file`, and nowhere else. If the file is gone, `--new-secrets` asks for another secret.",
 		Example: `{name: CI, url: "https://ci.example.com/plane", events: [work_item], secret_file: secrets/ci.key}`,

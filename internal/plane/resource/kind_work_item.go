@@ -57,7 +57,7 @@ links:
 			},
 			{
 				Name: "estimate_point", Wire: Wire{V2Dialect: "estimate_point_id"}, Type: Ref, Ref: "estimate_point", Documented: true,
-				Clear: ClearNull, RefRules: RefRules{LiteralPattern: `^[0-7]$`},
+				Clear: ClearNull, RefRules: RefRules{IsLiteral: isEstimatePoint},
 				Doc:     "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.",
 				Example: "3",
 			},
@@ -150,3 +150,6 @@ const momentPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\
 func moment() TextRules {
 	return TextRules{Pattern: momentPattern, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"}
 }
+
+// isEstimatePoint reports whether the documented operations take a text as an estimate point.
+func isEstimatePoint(text string) bool { return len(text) == 1 && text >= "0" && text <= "7" }

@@ -90,8 +90,10 @@ func propertyFields(active string) []Field {
 		{Name: "is_active", Type: Boolean, Default: "true", Initial: active, Doc: "Whether items show the field.", Example: "false"},
 		{
 			Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
-			Example:   `{"display_format": "multi-line"}`,
-			initialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
+			Example: `{"display_format": "multi-line"}`,
+			initialFor: func(o *Object) string {
+				return map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`}[o.Text("type")]
+			},
 		},
 	}
 }

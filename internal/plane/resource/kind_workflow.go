@@ -46,11 +46,11 @@ transitions:
 		Name: "workflow_transition", Section: "transitions", Parent: "workflow", Param: "workflow_transition_id",
 		Doc:     "A step that work items may take from one state of a workflow to another. Its two states identify it.",
 		Example: `{from: In Progress, to: Done, approvers: [ada@example.com], required_approvals: 1}`,
-		KeyFrom: []string{"from", "to"}, KeyJoin: "-to-", NaturalKey: []string{"from", "to"},
+		KeyFrom: []string{"from", "to"}, NaturalKey: []string{"from", "to"},
 		Fields: []Field{
 			{
 				Name: "from", Wire: Wire{ContractDialect: "workflow_state_id", V2Dialect: "state_id"}, Type: Ref, Ref: "workflow_state",
-				RefRules: RefRules{sentAs: "state"}, Required: true, Immutable: true,
+				RefRules: RefRules{sent: stateOf}, Required: true, Immutable: true,
 				Doc: "State before the step, one of the workflow's `states`.", Example: "In Progress",
 			},
 			{
@@ -70,4 +70,13 @@ transitions:
 		},
 		Operations: crud(inside+"state-transitions/", "workflow_transition_id", scope, "lgcud"),
 	})
+}
+
+// stateOf returns the ID of the project's state that a workflow's state stands for.
+func stateOf(workflowState *Object, id IDResolver) (string, bool) {
+	state, ok := workflowState.Value("state")
+	if !ok || len(state.Refs) == 0 {
+		return "", false
+	}
+	return id(state.Field, &state.Refs[0])
 }

@@ -84,7 +84,6 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				}
 			}
 			anchored(t, f.Pattern)
-			anchored(t, f.LiteralPattern)
 			switch {
 			case f.ArchiveFlag && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive)):
 				t.Errorf("%s cannot be made true", f.Name)
@@ -94,7 +93,7 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s has other values than codes", f.Name)
 			case f.SetAfterCreate && (f.Immutable || f.Required):
 				t.Errorf("%s cannot come late", f.Name)
-			case f.LiteralPattern != "" && !f.IsRef():
+			case f.IsLiteral != nil && !f.IsRef():
 				t.Errorf("%s names nothing", f.Name)
 			}
 			if f.MustBeMemberOf != "" {
@@ -166,10 +165,8 @@ func TestEveryKindIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s is nothing that a %s can have switched on", k.RequiresFeature, k.Parent)
 			}
 		}
-		if k.UsedIn != "" {
-			if f, ok := resource.MustLookup(k.Parent).Field(k.UsedIn); !ok || f.Ref != k.Name || !f.SetAfterCreate {
-				t.Errorf("a %s does not name the %s that it uses, once that is there", k.Parent, k.Name)
-			}
+		if f := k.UsedIn(); f != nil && !f.SetAfterCreate {
+			t.Errorf("a %s does not name the %s that it uses, once that is there", k.Parent, k.Name)
 		}
 		if k.ParentField != "" {
 			if f, ok := k.Field(k.ParentField); !ok || f.Ref != k.Name || f.Type != resource.Ref {
@@ -214,10 +211,10 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			if _, missing := o.Expand(params); missing != "" {
 				t.Errorf("%s: nothing fills %s", o, missing)
 			}
-			if o.Kind != k.Name || (o.Scope == "") != o.Public || o.Success < 200 || o.Success > 299 {
+			if o.Kind != k.Name || (o.Scope == "") != o.Public() || o.Success < 200 || o.Success > 299 {
 				t.Errorf("%s: %+v", o, o)
 			}
-			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary || o.Verb == resource.ListOverview || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Download || o.Verb == resource.GetValue || o.Verb == resource.GetFields || o.Verb == resource.ListNames || o.Verb == resource.ListLite || o.Public) {
+			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary || o.Verb == resource.ListOverview || o.Verb == resource.ProbeV2 || o.Verb == resource.DescribeV2 || o.Verb == resource.Download || o.Verb == resource.GetValue || o.Verb == resource.GetFields || o.Verb == resource.ListNames || o.Verb == resource.ListLite || o.Public()) {
 				t.Errorf("%s: method and verb do not fit", o)
 			}
 			if seen[o.Verb] && (o.V2() || v1[o.Verb]) { // API v1 uses its first one

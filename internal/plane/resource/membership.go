@@ -1,11 +1,8 @@
 package resource
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Membership describes the members of a container: objects of one kind that belong to an object of another kind. The manifest lists them in
@@ -113,58 +110,33 @@ type Attribute struct {
 	Name   string   // in the manifest, in bodies and in answers
 	Member string   // the property that names the member in the mapping
 	Values []string // in ascending order
-	Codes  []int    // the service's number for each value
-	Slugs  []string // the word for each value in API v2
+	// encode returns a value as a body has it, in API v2 or not, and decode the value that a row shows, or "". nil = the text itself.
+	encode func(value string, v2 bool) any
+	decode func(shown any) string
 	// Default is the value of a new member if the manifest gives none, unless the member's own value of the same name is lower.
 	Default string
-	// Defined is the kind of workspace objects whose slugs are values too, such as role; "" = none. Only those count whose namespace is the
-	// container's kind. Only API v2 knows them.
+	// Defined is the kind of workspace objects that define values: in addition to Values, such as role, or all of them if Values is empty,
+	// such as relation_definition; "" = none. Only API v2 knows them.
 	Defined string
-	// Words describes values that objects of the workspace declare, such as relation definitions; nil = the values are a fixed list. Each
-	// member has one then.
-	Words *Words
-	Doc   string
+	Doc     string
 }
 
-// Words describes texts that objects of a kind declare, such as relations between two work items.
-type Words struct {
-	Kind            string // kind of the declaring objects, such as relation_definition
-	Outward, Inward string // fields of such an object with the text for each direction
-	Field, By       string // fields of a body: the text, and the ID of the object that declares it
-}
-
-// Words returns the words that the members' attribute has as values; nil = it has others, or there is none.
-func (m *Membership) Words() *Words {
-	if m.Attribute == nil {
+// Words returns the kind of the objects whose texts are all values, such as relations between two work items; nil = there are other
+// values. Each member has a value then.
+func (at *Attribute) Words() *Kind {
+	if at == nil || len(at.Values) > 0 {
 		return nil
 	}
-	return m.Attribute.Words
-}
-
-// Of returns the texts that an object declares, and the inverse of each.
-func (w *Words) Of(text func(field string) string) (words []string, inverse map[string]string) {
-	out, in := text(w.Outward), text(w.Inward)
-	return []string{out, in}, map[string]string{in: out, out: in}
+	return MustLookup(at.Defined)
 }
 
 // Shown returns the value in a row; "" = none.
 func (at *Attribute) Shown(row Row) string {
-	text := fmt.Sprint(row[at.Name])
-	for i, value := range at.Values {
-		if text == strconv.Itoa(at.Codes[i]) || i < len(at.Slugs) && text == at.Slugs[i] {
-			return value
-		}
+	if at.decode == nil {
+		return row.Text(at.Name)
 	}
-	switch text = row.Text(at.Name); {
-	case at.Words != nil, at.Defined != "" && !at.Known(text):
-		return text
-	case at.Defined != "": // the workspace uses the word of a standard value for another one
-		return capitalize(text)
-	}
-	return ""
+	return at.decode(row[at.Name])
 }
-
-func capitalize(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // Known reports whether every workspace has the value.
 func (at *Attribute) Known(value string) bool { return slices.Contains(at.Values, value) }
@@ -183,24 +155,10 @@ func (at *Attribute) IsLess(value, than string) bool {
 	return i >= 0 && i < slices.Index(at.Values, than)
 }
 
-// encode returns a value as the bodies of an operation have it: the slug in API v2, otherwise the service's number.
-func (at *Attribute) encode(o *Operation, value string) any {
-	switch i := slices.Index(at.Values, value); {
-	case i >= 0 && !o.V2():
-		return at.Codes[i]
-	case i >= 0:
-		return at.Slugs[i]
-	}
-	if i := slices.IndexFunc(at.Values, func(word string) bool { return value == capitalize(word) }); i >= 0 { // see Shown
-		return at.Values[i]
-	}
-	return value
-}
-
 // Body returns the body of a request that sets the value of a member.
 func (at *Attribute) Body(o *Operation, value string) []byte {
 	var b jsonObject
-	b.put(at.Name, at.encode(o, value))
+	b.put(at.Name, at.encode(value, o.V2()))
 	return b.json()
 }
 
@@ -285,11 +243,11 @@ func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 		case a == nil && m.Inverse != "":
 			b.put("relation_type", m.Field)
 		case a == nil || value == "":
-		case a.Words != nil:
-			b.put(a.Words.By, by)
-			b.put(a.Words.Field, value)
+		case a.Words() != nil:
+			b.put("relation_definition_id", by)
+			b.put("direction", value)
 		default:
-			b.put(a.Name, a.encode(o, value))
+			b.put(a.Name, a.encode(value, o.V2()))
 		}
 	}
 	return b.json()

@@ -1,13 +1,11 @@
 package resource
 
 import (
-	"cmp"
 	"io"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -114,7 +112,7 @@ func (o *Object) Secret() *Secret {
 
 // SecretValue returns the value that names the file for the object's secret, or nil.
 func (o *Object) SecretValue() *Value {
-	if o == nil || o.Kind.Secret == "" {
+	if o == nil || o.Kind.Secret() == "" {
 		return nil
 	}
 	for i := range o.Values {
@@ -182,12 +180,30 @@ func (o *Object) Text(field string) string {
 	return ""
 }
 
+// ImpliedValue returns the value of a new object in a field for which the manifest has none, or nil.
+func (o *Object) ImpliedValue(f *Field) *Value {
+	if f.implied == nil {
+		return nil
+	}
+	text, from := f.implied(o)
+	switch {
+	case text == "":
+		return nil
+	case from == nil:
+		return &Value{Field: f, Text: text, Implied: true, Position: o.Position}
+	}
+	return &Value{Field: f, Text: text, Implied: true, Position: from.Position}
+}
+
 // Initial returns the text of a field that a create sends if the object has no value for it, or "".
 func (o *Object) Initial(f *Field) string {
 	if o.Writes(f) {
 		return ""
 	}
-	return cmp.Or(f.initialBy[o.Text("type")], f.Initial)
+	if f.initialFor != nil {
+		return f.initialFor(o)
+	}
+	return f.Initial
 }
 
 // Writes reports whether the object has a value for a field, or for another field that is sent under the same name.
@@ -214,10 +230,10 @@ func (o *Object) Title() string {
 			texts = append(texts, t)
 		}
 	}
-	if o.Kind.KeyJoin == "" && len(texts) > 1 {
+	if len(texts) > 1 && !o.Kind.NamedByAll() {
 		texts = texts[:1]
 	}
-	return strings.Join(texts, strings.ReplaceAll(o.Kind.KeyJoin, "-", " "))
+	return strings.Join(texts, " to ")
 }
 
 // Ancestor returns the object or its ancestor of the given kind, or nil.
@@ -236,47 +252,6 @@ func (o *Object) SameContent(row Row) bool {
 		shown, known := v.Field.ObservedIn(row)
 		return v.Content != nil && known && !v.Field.Agrees(v.Content.String(), shown)
 	})
-}
-
-// MoveHeader moves the fields that introduce the object's text to its beginning: an author, and a time after it. The text of an exported
-// object contains them already.
-func (o *Object) MoveHeader() {
-	var words []string
-	for i := range o.Values {
-		switch v := &o.Values[i]; {
-		case !v.Field.Header || v.Text == "":
-		case v.Field.Virtual:
-			words = append(words, "**"+markup.Escape(v.Text)+"**")
-		case len(words) > 0:
-			words = append(words, displayTime(v.Text))
-		}
-	}
-	o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field.Header && v.Field.Virtual })
-	if len(words) == 0 || o.Exported {
-		return
-	}
-	for i := range o.Values {
-		if v := &o.Values[i]; v.Field.Rich() {
-			v.Header = strings.Join(words, " · ")
-		}
-	}
-}
-
-// displayTime returns a moment for people, in its own time zone.
-func displayTime(text string) string {
-	if at, ok := parseMoment(text); ok {
-		return Moment(at)
-	}
-	return text
-}
-
-// Moment returns a time as people write it, with its zone, such as 2 Jan 2006, 15:04 UTC+5:30.
-func Moment(at time.Time) string {
-	zone := "UTC"
-	if _, offset := at.Zone(); offset != 0 {
-		zone += strings.TrimSuffix(strings.NewReplacer("+0", "+", "-0", "-").Replace(at.Format("-07:00")), ":00")
-	}
-	return at.Format("2 Jan 2006, 15:04 ") + zone
 }
 
 // Written returns the text with its header.
@@ -359,7 +334,7 @@ func (v *Value) Linked(links []Reference) *Value {
 
 // Stripped returns the elements and attributes of a rich text that the service is known to remove.
 func (v *Value) Stripped() []string {
-	if !v.Field.Rich() || v.Field.asSent || !strings.ContainsAny(v.Text, "<]") { // Markdown links contain ]
+	if !v.Field.Rich() || v.Field.storedAsSent() || !strings.ContainsAny(v.Text, "<]") { // Markdown links contain ]
 		return nil
 	}
 	return markup.Stripped(markup.Relink(v.HTML(), AddressScheme, func(string) string { return "/" }))

@@ -64,21 +64,17 @@ type Operation struct {
 	Rows        int // most rows in one request, for verbs on many rows
 	// Overview is set for a ListOverview.
 	Overview *Overview
-	// Body lists the fields of a membership operation, fields of a documented create or update besides the kind's own, or the field that
-	// archives; empty for other operations.
+	// Body lists the fields of a membership operation, the path parameters that a create repeats besides the object's fields, or the field
+	// that archives; empty for other operations.
 	Body []string
 	// OneAtATime is set if a membership operation takes one member: as a path parameter, or as the single text in the field of the body.
 	OneAtATime bool
 	// ListInBody is the field of the body that holds the object as the only element of a list; the answer is a list too. A list such as
 	// state_ids holds the object's state_id. "" = the body is the object.
 	ListInBody string
-	// RepeatInBody names path parameters that the body repeats, such as project_id.
-	RepeatInBody []string
 	// GetCommand is the name of a read in the get command; "" = none.
 	GetCommand string
 	Doc        string
-	// Public is set if the request is sent without the credential.
-	Public bool
 }
 
 // fillUsual sets the usual method of the verb and the usual status of the method, unless the descriptor has others.
@@ -106,6 +102,9 @@ func (op *Operation) Documented() bool { return op.ContractRow > 0 }
 func (op *Operation) Idempotent() bool {
 	return op.Verb != Create && op.Verb != CreateMany && op.Verb != NewSecret
 }
+
+// Public reports whether the request is sent without the credential.
+func (op *Operation) Public() bool { return op.Verb == Version }
 
 // Writes reports whether the operation changes the service.
 func (op *Operation) Writes() bool { return op.Method != "GET" }

@@ -49,8 +49,8 @@ func (k *Kind) dependsOn() []string {
 	}
 	if k.Membership != nil {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)
-		if a := k.Membership.Attribute; a != nil && a.Words != nil {
-			deps = append(deps, a.Words.Kind)
+		if a := k.Membership.Attribute; a.Words() != nil {
+			deps = append(deps, a.Defined)
 		}
 	}
 	for i := range k.Fields {

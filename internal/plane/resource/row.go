@@ -46,13 +46,13 @@ func (r Row) rawValue(f *Field) (name string, v any, ok bool) {
 		}
 	}
 	name = f.APIName()
-	if f.Within != "" {
+	switch {
+	case f.Within != "":
 		v, ok = r.rawWithin(f)
-		return name, v, ok
-	}
-	if v, ok = r[name]; !ok && f.ShownIn != "" {
-		inner, _ := r[f.ShownIn].(map[string]any)
-		v, ok = inner[name]
+	case f.read != nil:
+		v, ok = f.read(r)
+	default:
+		v, ok = r[name]
 	}
 	return name, v, ok
 }

@@ -98,7 +98,7 @@ func (c *composer) encodeField(t *object, f *resource.Field) (w fieldValue, ok b
 	switch {
 	case f.Past:
 		return c.encodePast(t, f)
-	case f.PersonIn != nil:
+	case f.Person != nil:
 		return c.encodePerson(t, f)
 	case f.IsRef():
 		return c.encodeRefs(t, f)
@@ -231,20 +231,18 @@ func (c *composer) encodePerson(t *object, f *resource.Field) (w fieldValue, ok 
 	if _, made := t.row.Owner(); made {
 		return w, false
 	}
-	for _, name := range f.PersonIn {
-		id, _ := t.row[name].(string)
-		if id == "" {
-			continue
-		}
-		if member := c.content.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]; member != nil {
-			names := member.kind.NaturalFields()
-			text := member.text(names[len(names)-1].Name)
-			return fieldValue{field: f, value: text, instance: text}, text != "" && manifest.CheckText(f, text) == ""
-		}
+	id := f.Person(t.row)
+	if id == "" {
+		return w, false
+	}
+	member := c.content.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]
+	if member == nil {
 		c.addOmission(t, f.Path(), "it is somebody who is not there any more")
 		return w, false
 	}
-	return w, false
+	names := member.kind.NaturalFields()
+	text := member.text(names[len(names)-1].Name)
+	return fieldValue{field: f, value: text, instance: text}, text != "" && manifest.CheckText(f, text) == ""
 }
 
 // encodeTree returns a JSON text in the form of a manifest. fault says why a manifest cannot hold it, or "".

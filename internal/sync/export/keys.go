@@ -133,7 +133,7 @@ func (ob *object) naturalKey() string {
 	if ob.kind.AdoptOnRequestOnly {
 		return ""
 	}
-	if ob.kind.KeyJoin != "" {
+	if ob.kind.NamedByAll() {
 		texts := make([]string, len(ob.kind.NaturalKey))
 		for i, name := range ob.kind.NaturalKey {
 			texts[i] = ob.text(name)
@@ -150,7 +150,7 @@ func (ob *object) naturalKey() string {
 
 // orderField returns the field with an object's place among its siblings, or nil. In a manifest, the order of the list stands for it.
 func orderField(k *resource.Kind) *resource.Field {
-	if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Ordinal }); i >= 0 {
+	if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Ordinal() }); i >= 0 {
 		return &k.Fields[i]
 	}
 	for _, name := range []string{"sequence", "sort_order"} {
@@ -179,7 +179,7 @@ func sortSiblings(k *resource.Kind, list []*object) {
 		return cmp.Or(cmp.Compare(a.row.Number(), b.row.Number()), cmp.Compare(at(a), at(b)), strings.Compare(a.row.Text("created_at"),
 			b.row.Text("created_at")), compareNatural(a, b), compareAge(a, b))
 	})
-	if place == nil || place.Ordinal || k.Numbered() {
+	if place == nil || place.Ordinal() || k.Numbered() {
 		return
 	}
 	predefined := func(t *object) int { return slices.Index(k.Predefined, t.text(k.NaturalKey[0])) } // created at the same moment

@@ -83,8 +83,7 @@ func whyUnlisted(f *resource.Field) string {
 // manifest must say that the field is empty.
 func (ob *object) inheritsDefault(f *resource.Field) bool {
 	if slices.ContainsFunc(resource.Children(ob.kind.Name), func(k *resource.Kind) bool {
-		return k.UsedIn == f.Name &&
-			len(ob.exportedChildren(k)) > 0
+		return k.UsedIn() == f && len(ob.exportedChildren(k)) > 0
 	}) {
 		return true
 	}

@@ -142,7 +142,7 @@ func (r *reader) addObjects(l *list) ([]*object, error) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
 		t := &object{
-			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind] && row[l.kind.OwnFlag] != true,
+			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind] && !l.kind.IsBuiltIn(row),
 			members: map[*resource.Field][]string{},
 		}
 		t.setIdentifier()
@@ -349,7 +349,7 @@ func (r *reader) attributeOf(m *resource.Membership, row resource.Row, id string
 	if shown := m.Attribute.Shown(row); shown != "" {
 		return shown
 	}
-	if t := r.content.byID[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Words == nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+	if t := r.content.byID[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Words() == nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
 		return m.Attribute.Values[0]
 	}
 	return ""

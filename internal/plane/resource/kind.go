@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,8 +20,8 @@ type Kind struct {
 	Example     string // a short YAML example for the schema and the reference pages
 
 	Fields     []Field
-	KeyFrom    []string // fields that give the default key; the first with a value wins, see [Kind.DefaultKey]
-	NaturalKey []string // fields that each identify an object within its parent, such as name; empty = none
+	KeyFrom    []string // fields that give the default key; the first with a value wins, see [Kind.DefaultKey]; nil = NaturalKey
+	NaturalKey []string // fields that each identify an object within its parent; nil = name if the kind has such a field, or none
 	// AdoptOnRequestOnly is set if two objects may have the same natural key. Only --adopt-by-name then adopts by name.
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
@@ -260,6 +261,15 @@ func register(k Kind) {
 	}
 	for i := range k.Fields {
 		k.Fields[i].fillWire()
+	}
+	if _, named := k.Field("name"); named && k.NaturalKey == nil {
+		k.NaturalKey = []string{"name"}
+	}
+	if k.KeyFrom == nil && k.Section != "" {
+		k.KeyFrom = k.NaturalKey
+	}
+	if m := k.Membership; m != nil {
+		m.IDField, m.Batch = cmp.Or(m.IDField, "id"), cmp.Or(m.Batch, 100)
 	}
 	for i := range k.Fields {
 		for j := range k.Fields {

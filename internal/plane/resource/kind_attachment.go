@@ -15,7 +15,7 @@ func init() {
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
 			"The service cannot change an attachment. If its file or name changes, planform uploads a new one and deletes its own old one.",
 		Example: `{key: design, file: files/design.pdf}`,
-		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
+		KeyFrom: []string{"name", "file"}, Short: "file",
 		Fields: []Field{
 			{
 				Name: "file", Wire: Wire{ContractDialect: "size"}, read: fileAttribute("size"), Type: Upload, Required: true, Immutable: true,

@@ -6,7 +6,6 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:       "A customer of the workspace, with their requests.",
 		Example:   `{key: globex, name: Globex, requests: [{title: Dark mode}]}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the customer.", Example: "Globex"},
 			{

@@ -9,7 +9,6 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:       "A property of customers. Customers give its value in `properties`.",
 		Example:   `{name: Region, type: text, description: Where they are}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{
 				Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the property.",
@@ -55,8 +54,7 @@ func init() {
 		Listing: Listing{ParentType: "option", Appended: true},
 		Doc:     "A choice of a property of customers of the type `option`. A bare text is its name.",
 		Example: `{name: Gold, description: Pays in advance}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Fields: optionFields(),
+		Fields:  optionFields(),
 		Operations: []Operation{
 			{Verb: List, Path: one, Scope: scope + ":read"},
 			{Verb: Create, Method: "PATCH", Path: one, Scope: scope + ":write", ListInBody: "options"},

@@ -5,9 +5,9 @@ func init() {
 	const scope = "customers.requests"
 	register(Kind{
 		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id",
-		Doc:     "A request of a customer. Its title identifies it among the customer's requests.",
-		Example: `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
-		KeyFrom: []string{"title"}, NaturalKey: []string{"title"},
+		Doc:        "A request of a customer. Its title identifies it among the customer's requests.",
+		Example:    `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
+		NaturalKey: []string{"title"},
 		Fields: []Field{
 			{
 				Name: "title", Wire: Wire{NewerDialect: "name"}, Type: Text, Required: true, Documented: true, MaxLength: 255,

@@ -10,8 +10,8 @@ func init() {
 		WebPath: "/{workspace_slug}/projects/{project_id}/cycles/{cycle_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A cycle (sprint) of a project. Work items refer to it in `cycle`. Cycles are created in the order of the manifest; the " +
 			"service shows the latest first.",
-		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Example:   `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
+		Short:     "name",
 		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
 		refuses: refuseOneDate, whyNotArchived: func(k *Kind, has WillHave, ends func(day string) bool) string {
 			if day, known := has.of(k, "end_date"); known && !ends(day) {
@@ -55,8 +55,8 @@ func init() {
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",
 		Membership: &Membership{
-			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", IDField: "id",
-			Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
+			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues",
+			Fields: "id,name,sequence_id,work_item", Exclusive: true,
 		},
 		Operations: []Operation{
 			{

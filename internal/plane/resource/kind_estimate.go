@@ -10,7 +10,6 @@ func init() {
 		Name: "estimate", Section: "estimates", Parent: "project", Param: "estimate_id", HasExternalID: true,
 		Doc:     "The estimate of a project, which has one at most. planform never deletes it, since its points and their use would be lost.",
 		Example: `{name: Points, type: points, points: [{value: "1"}, {value: "2"}, {value: "3"}]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Listing: Listing{Single: true},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the estimate.", Example: "Points"},
@@ -30,7 +29,7 @@ func init() {
 		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", HasExternalID: true,
 		Doc:     "A value of an estimate, which has 12 at most. Work items refer to it in `estimate_point`.",
 		Example: `{value: "5"}`,
-		KeyFrom: []string{"value"}, Short: "value", NaturalKey: []string{"value"},
+		Short:   "value", NaturalKey: []string{"value"},
 		Fields: []Field{
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},

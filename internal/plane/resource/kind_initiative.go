@@ -7,7 +7,6 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:       "An initiative of the workspace, with its projects and labels.",
 		Example:   `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
 			{
@@ -45,11 +44,9 @@ func init() {
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})
 	register(Kind{
-		Name: "initiative_project",
-		Doc:  "That a project belongs to an initiative.",
-		Membership: &Membership{
-			Container: "initiative", Member: "project", On: "initiative", Field: "projects", Body: "project_ids", IDField: "id", Batch: 100,
-		},
+		Name:       "initiative_project",
+		Doc:        "That a project belongs to an initiative.",
+		Membership: &Membership{Container: "initiative", Member: "project", On: "initiative", Field: "projects", Body: "project_ids"},
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 8, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:write",
@@ -64,11 +61,9 @@ func init() {
 		},
 	})
 	register(Kind{
-		Name: "initiative_epic",
-		Doc:  "That an epic belongs to an initiative.",
-		Membership: &Membership{
-			Container: "initiative", Member: "work_item", On: "initiative", Field: "epics", Body: "epic_ids", IDField: "id", Batch: 100,
-		},
+		Name:       "initiative_epic",
+		Doc:        "That an epic belongs to an initiative.",
+		Membership: &Membership{Container: "initiative", Member: "work_item", On: "initiative", Field: "epics", Body: "epic_ids"},
 		Operations: []Operation{
 			{Verb: AddMembers, Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
 			{
@@ -79,11 +74,9 @@ func init() {
 		},
 	})
 	register(Kind{
-		Name: "initiative_initiative_label",
-		Doc:  "That an initiative carries an initiative label.",
-		Membership: &Membership{
-			Container: "initiative", Member: "initiative_label", On: "initiative", Field: "labels", Body: "label_ids", IDField: "id", Batch: 100,
-		},
+		Name:       "initiative_initiative_label",
+		Doc:        "That an initiative carries an initiative label.",
+		Membership: &Membership{Container: "initiative", Member: "initiative_label", On: "initiative", Field: "labels", Body: "label_ids"},
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 9, Path: path + "{initiative_id}/labels/", Scope: "initiatives:write",

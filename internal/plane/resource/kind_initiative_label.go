@@ -7,7 +7,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:       "A label for initiatives.",
 		Example:   `{key: growth, name: Growth, color: "#22c55e"}`,
-		KeyFrom:   []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Short:     "name",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
 			{

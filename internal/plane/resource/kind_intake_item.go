@@ -4,10 +4,10 @@ func init() {
 	const scope = "projects.intakes"
 	register(Kind{
 		Name: "intake_item", Section: "intake", Parent: "project", Param: "intake_item_id", HasExternalID: true,
-		Doc:     "An item in the intake of a project, which waits for a decision. API v2 only.",
-		Example: `{key: dark-mode, name: Dark mode, priority: low, source_email: eve@example.com}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
-		Lifecycle: Lifecycle{RequiresFeature: "intake_view", Progress: "status"}, Listing: Listing{CountedAs: "intakes"},
+		Doc:                "An item in the intake of a project, which waits for a decision. API v2 only.",
+		Example:            `{key: dark-mode, name: Dark mode, priority: low, source_email: eve@example.com}`,
+		AdoptOnRequestOnly: true,
+		Lifecycle:          Lifecycle{RequiresFeature: "intake_view", Progress: "status"}, Listing: Listing{CountedAs: "intakes"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the item.", Example: "Dark mode"},
 			{

@@ -5,7 +5,7 @@ func init() {
 		Name: "label", Section: "labels", Parent: "project", Param: "label_id", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A label of a project. Work items refer to it in `labels`.",
 		Example: `{name: backend, color: "#3b82f6"}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "labels"},
+		Short:   "name", Listing: Listing{CountedAs: "labels"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the label.", Example: "backend"},
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},

@@ -7,7 +7,7 @@ func init() {
 		Name: "link", Section: "links", Parent: "work_item", Param: "link_id",
 		Doc:     "A link of a work item to another resource. Its URL identifies it among the item's links.",
 		Example: `{url: "https://example.com/design", title: Design}`,
-		KeyFrom: []string{"url"}, Short: "url", NaturalKey: []string{"url"},
+		Short:   "url", NaturalKey: []string{"url"},
 		Fields: []Field{
 			{
 				Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, uniqueOnCreate: true, MaxLength: 2000,

@@ -8,7 +8,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "milestones"},
 		Doc:       "A milestone of a project: a goal with a date. Work items refer to it in `milestone`.",
 		Example:   `{key: beta, title: Beta, target_date: 2031-03-01}`,
-		KeyFrom:   []string{"title"}, Short: "title", NaturalKey: []string{"title"},
+		Short:     "title", NaturalKey: []string{"title"},
 		Fields: []Field{
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Title of the milestone.", Example: "Beta"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Due day, `YYYY-MM-DD`.", Example: "2031-03-01"},
@@ -17,11 +17,9 @@ func init() {
 	})
 	const members = "projects/{project_id}/milestones/{milestone_id}/work-items/"
 	register(Kind{
-		Name: "milestone_work_item",
-		Doc:  "That a work item belongs to a milestone.",
-		Membership: &Membership{
-			Container: "milestone", Member: "work_item", On: "work_item", Field: "milestone", Body: "work_items", IDField: "id", Batch: 100,
-		},
+		Name:       "milestone_work_item",
+		Doc:        "That a work item belongs to a milestone.",
+		Membership: &Membership{Container: "milestone", Member: "work_item", On: "work_item", Field: "milestone", Body: "work_items"},
 		Operations: []Operation{
 			manage(AddMembers, members, scope),
 			{Verb: ListMembers, Path: workspace + members, Scope: scope + ":read"},

@@ -10,8 +10,8 @@ func init() {
 		WebPath: "/{workspace_slug}/projects/{project_id}/modules/{module_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service " +
 			"shows the latest first.",
-		Example: `{key: checkout, name: Checkout}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Example:   `{key: checkout, name: Checkout}`,
+		Short:     "name",
 		Lifecycle: Lifecycle{RequiresFeature: "module_view", Progress: "status"}, Listing: Listing{CountedAs: "modules"},
 		whyNotArchived: func(k *Kind, has WillHave, _ func(day string) bool) string {
 			if status, known := has.of(k, "status"); known && status != "completed" && status != "cancelled" {
@@ -58,8 +58,8 @@ func init() {
 		Name: "module_work_item",
 		Doc:  "That a work item belongs to a module.",
 		Membership: &Membership{
-			Container: "module", Member: "work_item", On: "work_item", Field: "module", SeveralField: "modules", Body: "issues", IDField: "id",
-			Fields: "id,name,sequence_id,work_item", Batch: 100,
+			Container: "module", Member: "work_item", On: "work_item", Field: "module", SeveralField: "modules", Body: "issues",
+			Fields: "id,name,sequence_id,work_item",
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Path: members, Success: 200, Scope: "projects.modules:write"},

@@ -15,7 +15,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "wiki", BeforeDelete: archivePage}, Listing: Listing{partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
 		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
+		Fields:  pageFields("page", true),
 		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
 			{Verb: Create, ContractRow: 12, Path: workspace + wiki, Scope: wikiScope + ":write", Doc: "Creates a page at workspace level."},
 		}, crud(workspace+wiki, "page_id", wikiScope, "lg")),
@@ -25,9 +25,9 @@ func init() {
 		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
 		Lifecycle: Lifecycle{RequiresFeature: "page_view", BeforeDelete: archivePage}, Listing: Listing{partial: true},
-		Doc:     "A page of a project. " + nested,
-		Example: `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),
+		Doc:        "A page of a project. " + nested,
+		Example:    `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
+		Fields:     pageFields("project_page", false),
 		Operations: slices.Concat(crud(workspaceV2+inProject, "page_id", scope, "lgcud"), crud(workspace+inProject, "page_id", scope, "lgc")),
 	})
 }

@@ -98,7 +98,7 @@ members: [ada@example.com]`,
 		Name: "project_member", Listing: Listing{CountedAs: "members"},
 		Doc: "That a member of the workspace belongs to a project.",
 		Membership: &Membership{
-			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
+			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", Batch: 1,
 			Attribute: &Attribute{
 				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Default: "member", Defined: "role",
 				encode: encodeRole, decode: decodeRole,

@@ -17,7 +17,7 @@ func registerRelations(name, inverse string) {
 		Name: "work_item_" + name,
 		Doc:  "That a work item names another in its `" + name + "`.",
 		Membership: &Membership{
-			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", IDField: "issue_id", Batch: 100,
+			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", IDField: "issue_id",
 			ResultKey: name, Inverse: "work_item_" + inverse,
 		},
 		Operations: []Operation{
@@ -40,7 +40,7 @@ func registerCustomRelations() {
 		Name: "work_item_relation",
 		Doc:  "That a work item is to another what one of the `relation_definitions` says.",
 		Membership: &Membership{
-			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids", IDField: "id", Batch: 100,
+			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids",
 			ResultKey: EachKey, Inverse: "work_item_relation",
 			Attribute: &Attribute{
 				Name: "relation", Member: "item", Defined: relationDefinition,

@@ -14,7 +14,6 @@ func init() {
 		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
 			"The relations that every workspace has can be used, but not changed.",
 		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the kind of relation.", Example: "Implementation"},
 			{

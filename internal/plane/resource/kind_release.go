@@ -11,7 +11,6 @@ status: unreleased
 target_date: 2031-03-01
 work_items: [WEB-7]
 changelog: {description: "- A **faster** checkout"}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the release.", Example: "Spring"},
 			{
@@ -51,7 +50,7 @@ changelog: {description: "- A **faster** checkout"}`,
 		Name: "release_release_label",
 		Doc:  "That a release carries a release label.",
 		Membership: &Membership{
-			Container: "release", Member: "release_label", On: "release", Field: "labels", Body: "label_ids", IDField: "id", Batch: 100,
+			Container: "release", Member: "release_label", On: "release", Field: "labels", Body: "label_ids",
 			ResultKey: "label_ids",
 		},
 		Operations: []Operation{
@@ -62,11 +61,9 @@ changelog: {description: "- A **faster** checkout"}`,
 		},
 	})
 	register(Kind{
-		Name: "release_work_item",
-		Doc:  "That a work item belongs to a release, which no operation lists.",
-		Membership: &Membership{
-			Container: "release", Member: "work_item", On: "release", Field: "work_items", Body: "work_items", IDField: "id", Batch: 100,
-		},
+		Name:       "release_work_item",
+		Doc:        "That a work item belongs to a release, which no operation lists.",
+		Membership: &Membership{Container: "release", Member: "work_item", On: "release", Field: "work_items", Body: "work_items"},
 		Operations: []Operation{
 			manage(AddMembers, "releases/{release_id}/work-items/", scope),
 			manage(RemoveMembers, "releases/{release_id}/work-items/", scope),
@@ -91,9 +88,9 @@ changelog: {description: "- A **faster** checkout"}`,
 	})
 	register(Kind{
 		Name: "release_link", Section: "links", Parent: "release", Param: "link_id",
-		Doc:     "A link of a release to another resource. Its URL identifies it among the release's links.",
-		Example: `{url: "https://example.com/notes", title: Notes}`,
-		KeyFrom: []string{"url"}, NaturalKey: []string{"url"},
+		Doc:        "A link of a release to another resource. Its URL identifies it among the release's links.",
+		Example:    `{url: "https://example.com/notes", title: Notes}`,
+		NaturalKey: []string{"url"},
 		Fields: []Field{
 			{
 				Name: "url", Type: URL, Required: true, MaxLength: 200, Doc: "Address of the resource, `http` or `https`.",

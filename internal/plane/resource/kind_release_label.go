@@ -6,7 +6,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "releases"},
 		Doc:       "A label for releases. API v2 only.",
 		Example:   `{key: public, name: Public, color: "#22c55e"}`,
-		KeyFrom:   []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Short:     "name",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the label.", Example: "Public"},
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#22c55e"},
@@ -19,7 +19,7 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "releases"},
 		Doc:       "A version that a release can have as its `tag`. API v2 only.",
 		Example:   `{version: v2.0.0, git_tag: v2.0.0}`,
-		KeyFrom:   []string{"version"}, Short: "version", NaturalKey: []string{"version"},
+		Short:     "version", NaturalKey: []string{"version"},
 		Fields: []Field{
 			{Name: "version", Type: Text, Required: true, MaxLength: 255, Doc: "The version.", Example: "v2.0.0"},
 			{Name: "git_tag", Type: Text, MaxLength: 255, Clear: ClearNull, Doc: "Name of the tag in Git.", Example: "v2.0.0"},

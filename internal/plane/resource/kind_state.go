@@ -7,7 +7,7 @@ func init() {
 		Doc: "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done " +
 			"and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
+		Short:   "name", Listing: Listing{CountedAs: "states"},
 		Governance: Governance{Flag: "states", Other: "workspace_state"},
 		Lifecycle:  Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
 		refuses: func(_ *Object, sent []*Value, _ WillHave) (broken []Rule) {
@@ -50,7 +50,7 @@ func init() {
 		},
 		Doc:     "A state of the workspace, if the workspace manages the states of all its projects. Work items refer to it in `state`.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Short:   "name",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the state.", Example: "In Review"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},

@@ -7,7 +7,6 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "teamspaces"},
 		Doc:       "A teamspace of the workspace, with its projects and members.",
 		Example:   `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
 			{
@@ -53,11 +52,9 @@ func init() {
 		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
 	})
 	register(Kind{
-		Name: "teamspace_project",
-		Doc:  "That a project belongs to a teamspace.",
-		Membership: &Membership{
-			Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids", IDField: "id", Batch: 100,
-		},
+		Name:       "teamspace_project",
+		Doc:        "That a project belongs to a teamspace.",
+		Membership: &Membership{Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids"},
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 6, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:write",
@@ -69,11 +66,9 @@ func init() {
 		},
 	})
 	register(Kind{
-		Name: "teamspace_member",
-		Doc:  "That a member of the workspace belongs to a teamspace.",
-		Membership: &Membership{
-			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", IDField: "id", Batch: 100,
-		},
+		Name:       "teamspace_member",
+		Doc:        "That a member of the workspace belongs to a teamspace.",
+		Membership: &Membership{Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids"},
 		Operations: []Operation{
 			{Verb: AddMembers, Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
 			{Verb: ListMembers, Path: path + "{teamspace_id}/members/", Scope: "teamspaces.members:read"},

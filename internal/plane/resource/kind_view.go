@@ -6,7 +6,7 @@ func init() {
 	const doc = "A view bears no mark, so planform finds it by its name. "
 	const ofWorkspace, scope = workspaceV2 + "views/", "workspaces.views"
 	register(Kind{
-		Name: "view", Section: "views", Param: "view_id", KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Name: "view", Section: "views", Param: "view_id",
 		Doc:     "A view of the workspace: a filter of the work items of all projects, and how they are shown. " + doc + "Only API v2 has views.",
 		Example: `{name: Urgent, filters: {priority: [urgent], state_group: [started]}, display: {group_by: priority}}`,
 		Fields: viewFields( // a workspace has no states, labels, cycles and modules
@@ -16,7 +16,7 @@ func init() {
 	})
 	const inProject, projectScope = workspaceV2 + "projects/{project_id}/views/", "projects.views"
 	register(Kind{
-		Name: "project_view", Section: "views", Parent: "project", Param: "view_id", KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Name: "project_view", Section: "views", Parent: "project", Param: "view_id",
 		Lifecycle: Lifecycle{RequiresFeature: "issue_views_view"},
 		Doc:       "A view of a project: a filter of its work items, and how they are shown. " + doc + "Only API v2 has views.",
 		Example: `name: Bugs in progress

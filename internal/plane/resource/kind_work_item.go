@@ -15,7 +15,7 @@ priority: high
 target_date: 2031-01-17
 links:
   - {url: "https://example.com/design", title: Design}`,
-		KeyFrom: []string{"name", "identifier"}, Short: "name", NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
+		KeyFrom: []string{"name", "identifier"}, Short: "name", AdoptOnRequestOnly: true,
 		Lifecycle:  Lifecycle{Progress: "state"},
 		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"subscribers", "worklogs"}},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "Identifier of an existing item, such as `WEB-7`."},

@@ -14,9 +14,8 @@ func init() {
 	const valueScope = "projects.work_item_property_values"
 	register(Kind{
 		Name: Property, Section: "properties", Parent: WorkItemType, Param: "property_id", HasExternalID: true,
-		Doc:     "A custom field of a work item type. Work items of the type give its value in `fields`.",
-		Example: `{name: Severity, type: option, options: [Low, High]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Doc:        "A custom field of a work item type. Work items of the type give its value in `fields`.",
+		Example:    `{name: Severity, type: option, options: [Low, High]}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property"},
 		Fields:     propertyFields(""),
 		Operations: append(crud(project+"work-item-types/{type_id}/work-item-properties/", "property_id", scope, "lgcu"),
@@ -34,10 +33,9 @@ func init() {
 	})
 	register(Kind{
 		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name",
-		Listing: Listing{ParentType: "option", Appended: true},
-		Doc:     "A choice of a custom field of the type `option`. A bare text is its name.",
-		Example: `{name: High, description: Somebody cannot work}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Listing:    Listing{ParentType: "option", Appended: true},
+		Doc:        "A choice of a custom field of the type `option`. A bare text is its name.",
+		Example:    `{name: High, description: Somebody cannot work}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property_option"},
 		Fields:     optionFields(Field{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether it can be chosen.", Example: "false"}),
 		Operations: crud(project+"work-item-properties/{property_id}/options/", "option_id", "projects.work_item_property_options", "lgcu"),
@@ -47,8 +45,7 @@ func init() {
 		Name: "workspace_work_item_property", Section: "work_item_properties", Param: "property_id", HasExternalID: true,
 		Doc: "A custom field of the workspace, if the workspace manages the types of all its projects. Types name it in `properties`. Only API " +
 			"v2 has it.",
-		Example: `{name: Severity, type: option, options: [Low, High]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Example:    `{name: Severity, type: option, options: [Low, High]}`,
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: Property},
 		Fields:     propertyFields("true"), // without it the service hides a new one
 		Operations: crud(ofWorkspace, "property_id", workspaceScope, "lgcu"),
@@ -56,9 +53,8 @@ func init() {
 	register(Kind{
 		Name: "workspace_work_item_property_option", Section: "options", Parent: "workspace_work_item_property", Param: "option_id",
 		HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option", Appended: true},
-		Doc:     "A choice of a custom field of the workspace of the type `option`. A bare text is its name.",
-		Example: `{name: High, description: Somebody cannot work}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Doc:        "A choice of a custom field of the workspace of the type `option`. A bare text is its name.",
+		Example:    `{name: High, description: Somebody cannot work}`,
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: PropertyOption},
 		Fields:     optionFields(),
 		Operations: crud(ofWorkspace+"{property_id}/options/", "option_id", workspaceScope, "lgcu"),

@@ -10,7 +10,6 @@ func init() {
 			Name: name, Section: "work_item_templates", Parent: parent, Param: "template_id",
 			Doc:     "A template from which people make work items, " + of + "." + doc,
 			Example: example,
-			KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 			Fields: slices.Concat([]Field{
 				{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the template.", Example: "Bug"},
 			}, templateData(named), []Field{

@@ -3,9 +3,8 @@ package resource
 func init() {
 	register(Kind{
 		Name: WorkItemType, Section: "work_item_types", Parent: "project", Param: "type_id", HasExternalID: true,
-		Doc:     "A type of work item, such as Story. Work items refer to it in `type`.",
-		Example: `{name: Story, description: Something that a user gains}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Doc:        "A type of work item, such as Story. Work items refer to it in `type`.",
+		Example:    `{name: Story, description: Something that a user gains}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_type"},
 		Lifecycle:  Lifecycle{RequiresFeature: "is_issue_type_enabled"},
 		Fields: []Field{
@@ -21,8 +20,7 @@ func init() {
 		Name: "workspace_work_item_type", Section: "work_item_types", Param: "type_id", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A type of work item of the workspace, if the workspace manages the types of all its projects. A project takes it by its " +
 			"`imported_types`, and work items refer to it in `type`. Only API v2 has it.",
-		Example: `{name: Story, properties: [Severity]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Example:    `{name: Story, properties: [Severity]}`,
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: WorkItemType},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
@@ -40,8 +38,7 @@ func init() {
 	register(Kind{
 		Name: "workspace_type_property", Doc: "That work items of a type of the workspace have a property.",
 		Membership: &Membership{
-			Container: "workspace_work_item_type", Member: "workspace_work_item_property", On: "workspace_work_item_type", Field: "properties",
-			Body: "properties", IDField: "id", Batch: 100,
+			Container: "workspace_work_item_type", Member: "workspace_work_item_property", On: "workspace_work_item_type", Field: "properties", Body: "properties",
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Path: path + "{type_id}/properties/", Scope: scope + ":write"},
@@ -54,7 +51,6 @@ func init() {
 		Name: "project_work_item_type", Doc: "That a project takes a type of the workspace.",
 		Membership: &Membership{
 			Container: "project", Member: "workspace_work_item_type", On: "project", Field: "imported_types", Body: "work_item_types",
-			IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Path: inProject + "import/", Success: 200, Scope: "projects.work_item_types:write"},

@@ -12,7 +12,6 @@ states: [{state: Todo, is_default: true}, In Progress, Done]
 transitions:
   - {from: Todo, to: In Progress}
   - {from: In Progress, to: Done, approvers: [ada@example.com], required_approvals: 1, on_rejection: Todo}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the workflow.", Example: "Review"},
 			{Name: "description", Type: LongText, Clear: ClearNull, Doc: "Plain text that describes it.", Example: "Nothing is done that nobody saw"},
@@ -30,7 +29,7 @@ transitions:
 	register(Kind{
 		Name: "workflow_state", Section: "states", Parent: "workflow", Param: "workflow_state_id",
 		Doc: "A state of the project that a workflow has. A bare text is its name.", Example: `{state: Todo, is_default: true}`,
-		KeyFrom: []string{"state"}, Short: "state", NaturalKey: []string{"state"},
+		Short: "state", NaturalKey: []string{"state"},
 		Fields: []Field{
 			{
 				Name: "state", Wire: Wire{ContractDialect: "state_id"}, Type: Ref, Ref: "state", Required: true, Immutable: true,

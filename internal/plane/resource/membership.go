@@ -15,9 +15,9 @@ type Membership struct {
 	// SeveralField is the field for an object that belongs to several containers, such as modules; "" = none.
 	SeveralField string
 	Body         string // name of the ID list in the request, such as issues
-	IDField      string // field of the member's ID in a row of the member list
+	IDField      string // field of the member's ID in a row of the member list; "" = id
 	Fields       string // fields of such a row that planform reads, separated by commas; "" = all
-	Batch        int    // largest number of members in one request
+	Batch        int    // largest number of members in one request; 0 = 100
 	// ResultKey is the field that holds the rows, if the answer is an object of several lists. With [EachKey] every field holds rows, and
 	// its name is the attribute of the members.
 	ResultKey string

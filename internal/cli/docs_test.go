@@ -464,9 +464,8 @@ func availabilityPage() string {
 	}
 	return generated + `# What my API and edition can do
 
-` + "`planform doctor`" + ` tells which API and edition your service has, and a plan names what it lacks. The tables are made from
-planform's own description of each kind. If your edition lacks a feature, its objects are skipped: you get one notice, and exit code 3, or 0 with
-` + "`--allow-unsupported`" + `. [APIs](apis.md) compares the two APIs, and [limits](limits.md) lists peculiarities of single kinds.
+` + "`planform doctor`" + ` tells which API and edition your service has, and a plan names what it lacks. If your edition lacks a feature, its objects are
+skipped: you get one notice, and exit code 3, or 0 with ` + "`--allow-unsupported`" + `. [APIs](apis.md) compares the two APIs.
 
 ## Which objects can be created, changed and deleted?
 

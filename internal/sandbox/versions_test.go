@@ -48,8 +48,7 @@ const versionsText = `<!-- Made from the code by go test ./internal/sandbox -run
 
 # Versions
 
-The versions of Plane's community edition that planform was tried on are %s. The same manifests work on all of them.
-This page lists their differences, and the meaning of each for a manifest.
+planform was tried on the versions %s of Plane's community edition. The same manifests work on all of them.
 
 Your server tells its version without a key:
 

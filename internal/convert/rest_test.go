@@ -258,6 +258,40 @@ func TestATextInPlaceOfAnObjectIsARow(t *testing.T) {
 	}
 }
 
+// A text where an object is expected in a record that another one is part of is carried or named, and so is a state in place of an object.
+func TestATextInPlaceOfAnObjectIsCarriedOrNamed(t *testing.T) {
+	t.Parallel()
+	const board = `{"id":"b1","name":"B","labelNames":{},"shortLink":"abc","lists":[{"id":"l1","name":"Doing"}],"cards":[{"id":"c1","idShort":1,"name":"Card","idList":"l1","shortLink":"s"}],%s}`
+	for name, tt := range map[string]struct {
+		file, want string
+		lost       []string // names of lost values
+	}{
+		"the state of an issue of Redmine":  {`[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"name": "Bug"}, "status": "Waiting", "subject": "One"}]`, "state: Waiting", nil},
+		"the category of a state of Jira":   {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "Done"}}}`, "{name: Odd, group: completed}", nil},
+		"an item of a checklist of Trello":  {fmt.Sprintf(board, `"checklists":[{"id":"k1","name":"List","idCard":"c1","checkItems":["zebra step"]}]`), `checklists.checkItems | zebra step |`, nil},
+		"the data of an action of Trello":   {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"updateCard","date":"2025-01-02T00:00:00Z","data":"zebra"}]`), "Card", []string{"no object: board actions.data"}},
+		"the author of an action of Trello": {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","memberCreator":"zebra","data":{"text":"x","card":{"id":"c1"}}}]`), "author: zebra", nil},
+		"the card of a comment of Trello":   {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","data":{"text":"x","card":{"id":"c1"},"list":"quokka"}}]`), "text: x", nil},
+		"the user of a change of Bitbucket": {
+			`{"issues": [{"id": 1, "title": "One", "kind": "bug", "status": "new", "priority": "major", "reporter": "kim", "content_updated_on": null}], "attachments": [{"issue": 1, "filename": "zebra.png", "path": "p/1", "user": "ann"}],
+			"comments": [{"issue": 1, "id": 5, "content": "x", "user": "zebra", "created_on": "2025-01-02T00:00:00Z"}], "logs": []}`, "author: zebra", nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, r := manifests(t, inline(t, "i.json", tt.file), "")
+			if !strings.Contains(strings.ReplaceAll(text, "\\", ""), tt.want) {
+				t.Errorf("%s is not in\n%s", tt.want, text)
+			}
+			for _, lost := range tt.lost {
+				if !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "values" && slices.Contains(l.Items, lost) }) {
+					t.Errorf("%s is not in %+v", lost, r.Losses)
+				}
+			}
+		})
+	}
+}
+
 // A custom field keeps a text that looks like a number, and a field or a sprint without content has no part in the manifest.
 func TestCustomFieldsOfJiraAreWhatPeopleRead(t *testing.T) {
 	t.Parallel()

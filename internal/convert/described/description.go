@@ -144,9 +144,18 @@ func (d *description) meanings() *convert.Roles {
 			r.Declare(name, convert.Role(l.field))
 		}
 	}
+	for _, s := range d.sections { // by the paths within a record, too, because some records are booked under another name
+		for _, l := range s.lines {
+			for _, path := range l.paths {
+				if s.list == "" && (s.role(l.field) != "" || l.field == "of") {
+					known[path] = true
+				}
+			}
+		}
+	}
 	for path := range known { // an object that holds values of the issue, and is none itself
 		for at, c := range path {
-			if c == '.' && !known[path[:at]] && !strings.Contains(path, "*") {
+			if c == '.' && !known[path[:at]] && !strings.ContainsAny(path, "* ") {
 				d.objects[path[:at]] = true
 			}
 		}

@@ -229,7 +229,7 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	of.Name = cmp.Or(x.text(v, s.paths("project_name")), of.Name)
 	for n, one := range booked {
 		if x.under == "" && x.objects[one.name] { // it becomes a row
-			booked[n].name = "no object: " + one.name
+			booked[n].name = noObject + one.name
 		}
 		if slices.Contains(x.head().paths("nothing"), one.text) {
 			booked[n].name = "unset: " + one.name
@@ -399,6 +399,9 @@ func (x *reader) book(i *convert.Issue, all []leaf) {
 	})
 }
 
+// noObject begins the name of a value in place of an object, so that the value is no part of the object that nobody needs.
+const noObject = "no object: "
+
 // shown is the role of values that are booked under another name.
 const shown convert.Role = "shown"
 
@@ -406,7 +409,11 @@ const shown convert.Role = "shown"
 func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	var all []leaf
 	v.Leaves(prefix, func(path, text string) bool {
-		all = append(all, leaf{strings.TrimPrefix(path, x.head().word("strip")), text})
+		name := strings.TrimPrefix(path, x.head().word("strip"))
+		if x.under == "" && (x.objects[name] || x.objects[strings.TrimPrefix(path, prefix+".")]) {
+			name = noObject + name
+		}
+		all = append(all, leaf{name, text})
 		return true
 	})
 	x.book(i, all)

@@ -14,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 )
 
@@ -128,7 +129,8 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	if at("fields.project.key") == i.Project {
 		project.Name = cmp.Or(project.Name, at("fields.project.name"))
 	}
-	i.State.Category = map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[at("fields.status.statusCategory.key")]
+	i.State.Category = cmp.Or(map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[at("fields.status.statusCategory.key")],
+		words.Of("jira categories").Own(at("fields.status.statusCategory")))
 	i.Creator = x.firstPerson(v, []string{"fields.creator"})
 	i.Environment = x.body(at("fields.environment"))
 	if v.Has("fields.security") {

@@ -10,32 +10,71 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// aside locates the texts and the past of an issue in the spool, where they wait until the issue is written. They are the largest part of
-// an export.
+// aside locates the texts, the past and the values of an issue in the spool, where they wait until the issue is written. They are the largest
+// part of an export.
 type aside struct {
-	line span // the issue as it is compared, see [collection.line]
-	held span // its values: numbers and a text of each
+	line   span // the issue as it is compared, see [collection.line]
+	fields span // its fields
+	held   span // its values: numbers and a text of each
 
 	hasText, marked bool // there is a text; it has marks of Markdown
 	past            bool // work was logged, or something was changed
 }
 
-// putAside moves the texts, the past and the booked values of an issue to the spool.
-func (cl *collection) putAside(i *Issue) {
+// PutAside moves the texts, the past, the fields and the booked values of an issue to the spool.
+func (cl *collection) PutAside(i *Issue) {
 	line, err := line(i)
-	var held []byte
-	for _, h := range i.Held {
-		for _, n := range []int{h.Of.number, h.N, len(h.Text)} {
-			held = binary.AppendUvarint(held, uint64(n)) //nolint:gosec // none is negative
-		}
-		held = append(held, h.Text...)
-	}
 	cl.err = errors.Join(cl.err, err)
+	var fields, held []byte
+	for _, f := range i.Fields {
+		fields = appendText(appendText(appendText(fields, f.Name), f.Value), f.Source)
+		fields = append(fields, map[bool]byte{true: 1}[f.Noise])
+	}
+	for _, h := range i.Held {
+		held = binary.AppendUvarint(binary.AppendUvarint(held, uint64(h.Of.number)), uint64(h.N)) //nolint:gosec // none is negative
+		held = appendText(held, h.Text)
+	}
 	i.aside = aside{
-		line: cl.to.add(line), held: cl.to.add(held), past: len(i.Work)+len(i.Events) > 0,
+		line: cl.to.add(line), fields: cl.to.add(fields), held: cl.to.add(held), past: len(i.Work)+len(i.Events) > 0,
 		hasText: i.Text.Body != "", marked: i.Text.Markup == Unsaid && markdownMarks.MatchString(i.Text.Body),
 	}
 	i.forget()
+}
+
+// appendText appends a text with its length.
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+// packed is the rest of what PutAside wrote.
+type packed []byte
+
+// number returns the next number.
+func (p *packed) number() int {
+	n, size := binary.Uvarint(*p)
+	*p = (*p)[size:]
+	return int(n) //nolint:gosec // it was one
+}
+
+// text returns the next text.
+func (p *packed) text() string {
+	n := p.number()
+	text := string((*p)[:n])
+	*p = (*p)[n:]
+	return text
+}
+
+// fields returns the fields of an issue, from the spool if the issue was put aside.
+func (cl *collection) fields(i *Issue) (list []Field) {
+	if i.aside.fields.n == 0 {
+		return i.Fields
+	}
+	data, err := cl.to.read(i.aside.fields)
+	cl.err = errors.Join(cl.err, err)
+	for p := packed(data); len(p) > 0; {
+		list = append(list, Field{Name: p.text(), Value: p.text(), Source: p.text(), Noise: p.number() == 1})
+	}
+	return append(list, i.Fields...)
 }
 
 // line returns an issue as a line of JSON for comparison between runs, without its update time, its counts of losses and its position.
@@ -54,7 +93,13 @@ func (cl *collection) line(i *Issue) ([]byte, error) {
 	return cl.to.read(i.aside.line)
 }
 
-// recall reads back the texts, the past and the values of an issue that was put aside. An error goes to c.err.
+// Recall reads back what PutAside moved to the spool. What the issue got since then follows.
+func (cl *collection) Recall(i *Issue) {
+	cl.recall(i)
+	i.aside = aside{}
+}
+
+// recall reads back the texts, the past, the fields and the values of an issue that was put aside. An error goes to cl.err.
 func (cl *collection) recall(i *Issue) {
 	if i.aside.line.n == 0 || cl.err != nil {
 		return
@@ -69,25 +114,23 @@ func (cl *collection) recall(i *Issue) {
 	if cl.err = json.Unmarshal(line, &was); cl.err != nil {
 		return
 	}
-	i.Text, i.Environment, i.Work, i.Events = was.Issue.Text, was.Issue.Environment, was.Issue.Work, was.Issue.Events
+	if i.Environment = was.Issue.Environment; i.Text.Body == "" {
+		i.Text = was.Issue.Text
+	}
+	i.Work, i.Events, i.Fields = append(was.Issue.Work, i.Work...), append(was.Issue.Events, i.Events...), cl.fields(i)
 	for n := range i.Comments {
 		i.Comments[n].Text = was.Issue.Comments[n].Text
 	}
-	i.Held = i.Held[:0]
-	for len(held) > 0 {
-		var n [3]int
-		for k := range n {
-			value, size := binary.Uvarint(held)
-			n[k], held = int(value), held[size:] //nolint:gosec // it was one
-		}
-		i.Held = append(i.Held, Held{cl.numbered[n[0]], n[1], string(held[:n[2]])})
-		held = held[n[2]:]
+	var values []Held
+	for p := packed(held); len(p) > 0; {
+		values = append(values, Held{cl.numbered[p.number()], p.number(), p.text()})
 	}
+	i.Held = append(values, i.Held...)
 }
 
-// forget frees the memory of the texts, the past and the values of an issue after they were put aside or written.
+// forget frees the memory of the texts, the past, the fields and the values of an issue after they were put aside or written.
 func (i *Issue) forget() {
-	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Held = "", "", nil, nil, nil
+	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Fields, i.Held = "", "", nil, nil, nil, nil
 	for n := range i.Comments {
 		i.Comments[n].Text.Body = ""
 	}

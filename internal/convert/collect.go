@@ -117,7 +117,7 @@ func (cl *collection) Issue(i *Issue) {
 		}
 	}
 	cl.issues[id] = i
-	cl.putAside(i)
+	cl.PutAside(i)
 }
 
 // book counts the values of an issue that becomes no item.

@@ -196,7 +196,6 @@ func (c *composer) project(source string, places []place) {
 		c.found.recall(at.issue)
 		add(c.item(at, g))
 		at.issue.forget()
-		at.issue.Fields = nil
 	}
 	c.report.Carried.Labels += len(g.used)
 	g.declareFields()

@@ -24,7 +24,7 @@ type customField struct {
 func (c *composer) customFields(places []place) map[string]*customField {
 	found, values := map[string]*customField{}, map[string][]string{}
 	for _, at := range places {
-		for _, f := range at.issue.Fields {
+		for _, f := range c.found.fields(at.issue) {
 			to, ok := c.mapping.Custom.Find(f.Name)
 			if !ok {
 				continue

@@ -67,7 +67,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	f.Set("unknown_people", "text",
 		"# text: not assigned, named in the description; fail: exit code 3; or the e-mail address of the person who gets their items")
 	guessStates(f, issues, format)
-	guessNames(f, issues)
+	guessNames(f, c, issues)
 	f.Set("labels", manifest.Map{
 		{Key: "rename", Value: manifest.Map{}},
 		{Key: "skip", Value: []string{}},
@@ -322,7 +322,7 @@ func guessLink(name string) string {
 }
 
 // guessNames adds the priorities, types, links and fields of the export.
-func guessNames(f *mapping.File, issues []*Issue) {
+func guessNames(f *mapping.File, c *collection, issues []*Issue) {
 	priorities, types, links, fields, noise := tally{}, tally{}, tally{}, tally{}, map[string]bool{}
 	held := map[string]tally{}           // values of fields
 	said := map[string]map[bool]string{} // words of a type of link, by whether they are inward
@@ -337,7 +337,7 @@ func guessNames(f *mapping.File, issues []*Issue) {
 			said[l.Type][l.Inward] = cmp.Or(said[l.Type][l.Inward], l.Word)
 			said[l.Type][!l.Inward] = cmp.Or(said[l.Type][!l.Inward], l.Other)
 		}
-		for _, field := range i.Fields {
+		for _, field := range c.fields(i) {
 			if _, seen := fields[field.Name]; !seen {
 				noise[field.Name], held[field.Name] = true, tally{}
 			}

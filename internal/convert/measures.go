@@ -28,7 +28,7 @@ func (c *composer) estimates(places []place) map[string]bool {
 	position, _ := resource.MustLookup("estimate_point").Field("position")
 	n := tally{}
 	for _, at := range places {
-		for _, f := range at.issue.Fields {
+		for _, f := range c.found.fields(at.issue) {
 			if to, _ := c.mapping.Fields.Find(f.Name); to == estimatePoint {
 				n[estimateOf(f.Value)]++
 			}

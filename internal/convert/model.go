@@ -60,6 +60,9 @@ type Sink interface {
 	Project(Project)
 	Person(Person) // completes a person of the same ID
 	Issue(*Issue)  // the format must not change the issue later
+	// PutAside moves the large parts of an issue to a file before Issue takes it, and Recall brings them back.
+	PutAside(*Issue)
+	Recall(*Issue)
 	// Note adds a remark about the export. The kind is a stable name, such as rows-skipped; items are the keys of the issues concerned.
 	Note(kind, text string, items ...string)
 	// Site sets the address of the tracker, or "", and the path of an issue below it, with {key}.

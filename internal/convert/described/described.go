@@ -112,20 +112,33 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 		}
 	}
 	for _, i := range x.issues {
-		if at := x.key(i); x.latest[at] == i {
-			i.Discuss(x.comments[at], x.counted[at])
-			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
-			i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), max(i.Left["worklogs"], len(i.Work))
+		if x.latest[x.key(i)] == i {
 			x.hand(i)
 		}
 	}
 	x.comments.Close(to, func(key string) bool { return x.latest[key] != nil })
 	x.apart.Close(to)
+	if x.hours {
+		to.AssumedZone()
+	}
 	return nil
 }
 
-// hand hands an issue to the sink, unless it is left out.
+// hand completes an issue with the content of other records, and hands it to the sink unless it is left out.
 func (x *reader) hand(i *convert.Issue) {
+	x.to.Recall(i)
+	at := x.key(i)
+	if lists := x.tasks[at]; lists != nil && x.latest[at] == i {
+		i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
+	}
+	if x.hooks.complete != nil {
+		x.hooks.complete(x, i)
+	}
+	if x.latest[at] == i {
+		i.Discuss(x.comments[at], x.counted[at])
+		i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
+		i.Left["history"], i.Left["worklogs"] = max(i.Left["history"], len(i.Events)), max(i.Left["worklogs"], len(i.Work))
+	}
 	if left := x.leave[i]; left != "" {
 		convert.LeaveOut(x.to, left, i.Held)
 		return
@@ -145,28 +158,26 @@ func (x *reader) key(i *convert.Issue) string {
 }
 
 // add adds an issue. Of two records with one key the later state counts; if both are equally old, the one with more values counts, because
-// a list has fewer values than an answer for one issue.
+// a list has fewer values than an answer for one issue. Until all files are read, the large parts of the issue are in a file.
 func (x *reader) add(i *convert.Issue) {
 	at := x.key(i)
-	had := x.latest[at]
-	switch {
-	case had == nil:
-		x.latest[at] = i
-	case i.Updated.Before(had.Updated), i.Updated.Equal(had.Updated) && told(i) < told(had):
-		complete(had, i)
-	default:
-		complete(i, had)
-		x.latest[at] = i
-	}
-	x.issues = append(x.issues, i)
-}
-
-// told counts the values in a record of an issue.
-func told(i *convert.Issue) (n int) {
 	for _, h := range i.Held {
-		n += h.N
+		x.told[i] += h.N
 	}
-	return n
+	if had := x.latest[at]; had == nil {
+		x.latest[at] = i
+	} else {
+		x.to.Recall(had)
+		if i.Updated.Before(had.Updated) || i.Updated.Equal(had.Updated) && x.told[i] < x.told[had] {
+			complete(had, i)
+		} else {
+			complete(i, had)
+			x.latest[at] = i
+		}
+		x.to.PutAside(had)
+	}
+	x.to.PutAside(i)
+	x.issues = append(x.issues, i)
 }
 
 // complete adds to an issue the lists and the parent that only another record of it has.

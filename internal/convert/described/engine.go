@@ -28,6 +28,8 @@ type hooks struct {
 	title   func(name string) string                                                          // returns the name of a field for people
 	link    func(kind string) (name, way string)                                              // splits the type of a link
 	finish  func(x *reader)
+	// complete adds what must be known of all records to an issue, when its texts, past, fields and values are there again.
+	complete func(x *reader, i *convert.Issue)
 }
 
 // reader reads the records of a tracker by its description.
@@ -53,6 +55,7 @@ type reader struct {
 	late           []convert.Person            // people from records of their own, added last because issues have better names
 	left           map[string]int              // numbers of records left out, by list
 	leave          map[*convert.Issue]string   // what issues are that become no item
+	told           map[*convert.Issue]int      // numbers of values in the records of issues
 	tasks          map[string][]records.Value  // lists of tasks from records of their own, by issue
 	lists          map[string]bool             // lists that some record has
 	scope          string                      // the project of the record, if keys are those of a project
@@ -93,7 +96,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, apart: convert.Apart{},
 		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
 		tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
-		totals: map[string]int{}, leave: map[*convert.Issue]string{},
+		totals: map[string]int{}, leave: map[*convert.Issue]string{}, told: map[*convert.Issue]int{},
 	}
 }
 
@@ -419,15 +422,10 @@ func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	x.book(i, all)
 }
 
-// finish adds the content of other records to the issues, and adds remarks on missing records.
+// finish adds the values of other records to the issues, people, projects, and remarks on missing records.
 func (x *reader) finish() {
-	for _, i := range x.issues {
-		if at := x.key(i); i == x.latest[at] {
-			x.apart.Join(i, at)
-			if lists := x.tasks[at]; lists != nil {
-				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
-			}
-		}
+	for at, i := range x.latest {
+		x.apart.Join(i, at)
 	}
 	for _, p := range x.late {
 		if p.ID != "" {
@@ -454,9 +452,6 @@ func (x *reader) finish() {
 	}
 	if browse := x.head().word("browse"); browse != "" {
 		x.to.Site(x.site, browse)
-	}
-	if x.hours {
-		x.to.AssumedZone()
 	}
 	x.missing()
 }

@@ -56,7 +56,12 @@ func githubHooks() hooks {
 		cards: boardItems{at: map[string]int{}}, entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
 		statuses: map[*convert.Issue][]status{}, ofBoard: map[*convert.Issue]bool{},
 	}
-	return hooks{record: g.record, place: g.place, finish: g.finish}
+	complete := func(x *reader, i *convert.Issue) {
+		if key := x.key(i); x.latest[key] == i {
+			i.Attachments = githubFiles(i, x.comments[key])
+		}
+	}
+	return hooks{record: g.record, place: g.place, finish: g.finish, complete: complete}
 }
 
 var (
@@ -220,9 +225,6 @@ func (g *repository) finish(x *reader) {
 		i.Left["items-not-exported"] = max(0, i.Left["items-not-exported"]-g.below[key])
 		if i.State.Name == "" {
 			stateless++
-		}
-		if x.latest[key] == i {
-			i.Attachments = githubFiles(i, x.comments[key])
 		}
 	}
 	for key := range g.there {

@@ -60,29 +60,31 @@ func gitlabHooks() hooks {
 		},
 		finish: func(x *reader) {
 			for _, i := range x.latest {
-				if id := closers[i]; id != "" {
-					field(i, "Closed by", cmp.Or(x.known[id], id), "closed_by_id")
-				}
-				texts := []string{i.Text.Body}
-				for _, c := range x.comments[x.key(i)] {
-					if !c.Hidden {
-						texts = append(texts, c.Text.Body)
-					}
-				}
-				for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the files are in folder uploads of the archive
-					name, err := url.PathUnescape(m[2])
-					if err != nil {
-						name = m[2]
-					}
-					if file := (convert.Attachment{ID: m[1], Name: name}); !slices.Contains(i.Attachments, file) {
-						i.Attachments = append(i.Attachments, file)
-					}
-				}
 				text, ok := about[gitlabFolder(i.Position.File)]
 				if !ok && len(about) == 1 { // a file outside its folder belongs to the only project
 					text = slices.Collect(maps.Values(about))[0]
 				}
 				x.project(i.Project).Description = text
+			}
+		},
+		complete: func(x *reader, i *convert.Issue) {
+			if id := closers[i]; id != "" {
+				field(i, "Closed by", cmp.Or(x.known[id], id), "closed_by_id")
+			}
+			texts := []string{i.Text.Body}
+			for _, c := range x.comments[x.key(i)] {
+				if !c.Hidden {
+					texts = append(texts, c.Text.Body)
+				}
+			}
+			for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the files are in folder uploads of the archive
+				name, err := url.PathUnescape(m[2])
+				if err != nil {
+					name = m[2]
+				}
+				if file := (convert.Attachment{ID: m[1], Name: name}); !slices.Contains(i.Attachments, file) {
+					i.Attachments = append(i.Attachments, file)
+				}
 			}
 		},
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unique"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
@@ -36,16 +35,16 @@ func jiraJSON() *api { return described(jiraText, jiraHooks) }
 type site struct {
 	names   map[string]string // of custom fields
 	kinds   map[string]string // of custom fields, such as com.pyxis.greenhopper.jira:gh-sprint
-	custom  map[*convert.Issue][]customValue
+	used    map[string]bool   // IDs of custom fields that an issue has
+	special map[*convert.Issue][]special
 	totals  map[int]bool // numbers of issues that searches found
 	listed  string       // the last file with a list
 	parents map[*convert.Issue]string
-	unnamed bool // there are custom fields without a name
 }
 
-// customValue is the value of a custom field as people read it. Sprints are an active one after the next ones, and these after the others.
-type customValue struct {
-	id, text        string
+// special is the value of a custom field that is more than a text. Sprints are an active one after the next ones, and these after the others.
+type special struct {
+	id              string
 	sprints         []convert.Sprint
 	isBoard, isDeep bool // the sprints have a board; the value is a document
 }
@@ -53,10 +52,10 @@ type customValue struct {
 // jiraHooks returns the hooks for Jira.
 func jiraHooks() hooks {
 	s := &site{
-		names: map[string]string{}, kinds: map[string]string{}, custom: map[*convert.Issue][]customValue{}, totals: map[int]bool{},
+		names: map[string]string{}, kinds: map[string]string{}, used: map[string]bool{}, special: map[*convert.Issue][]special{}, totals: map[int]bool{},
 		parents: map[*convert.Issue]string{},
 	}
-	return hooks{record: s.record, place: s.place, finish: s.finish}
+	return hooks{record: s.record, place: s.place, finish: s.finish, complete: s.complete}
 }
 
 // record reads a record: an issue, a comment, a field, or what a page has beside these.
@@ -161,16 +160,21 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	i.Left["history"] = len(v.At("changelog.histories.items")) + max(0, total-len(v.At("changelog.histories")))
 	for _, f := range v.At("fields") {
 		for _, f := range f.Parts {
-			if strings.HasPrefix(f.Name, "customfield_") && len(leaves("", f)) > 0 {
-				si.custom[i] = append(si.custom[i], customOf(x, f))
+			if !strings.HasPrefix(f.Name, "customfield_") || len(leaves("", f)) == 0 {
+				continue
+			}
+			si.used[f.Name] = true
+			i.Fields = append(i.Fields, convert.Field{Name: f.Name, Value: shownText(f, 0), Source: f.Name}) // its name may be in another file
+			if c := specialOf(x, f); c.isBoard || c.isDeep || len(c.sprints) > 0 {
+				si.special[i] = append(si.special[i], c)
 			}
 		}
 	}
 }
 
-// customOf returns the value of a custom field.
-func customOf(x *reader, f records.Value) customValue {
-	c := customValue{id: f.Name, text: unique.Make(shownText(f, 0)).Value(), isDeep: x.reads(f)("type") == "doc"}
+// specialOf returns what the value of a custom field is beside its text.
+func specialOf(x *reader, f records.Value) special {
+	c := special{id: f.Name, isDeep: x.reads(f)("type") == "doc"}
 	type sprint struct {
 		state string
 		convert.Sprint
@@ -279,7 +283,6 @@ func (si *site) finish(x *reader) {
 			}
 			delete(x.comments, i.Key)
 		}
-		si.fields(x, i)
 	}
 	for _, list := range x.comments {
 		slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
@@ -289,25 +292,35 @@ func (si *site) finish(x *reader) {
 			x.to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, len(x.latest)))
 		}
 	}
-	if si.unnamed {
-		x.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
+	for _, id := range sortedKeys(si.used) {
+		if si.names[id] == "" {
+			x.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
+		}
 	}
 }
 
-// fields sets the values of an issue from its custom fields.
-func (si *site) fields(x *reader, i *convert.Issue) {
+// complete sets the values of an issue from its custom fields.
+func (si *site) complete(x *reader, i *convert.Issue) {
 	held := map[string][]*convert.Held{} // by the field
 	for n := range i.Held {
 		field, _, _ := strings.Cut(i.Held[n].Of.Name, ".")
 		held[field] = append(held[field], &i.Held[n])
 	}
-	slices.SortFunc(si.custom[i], func(a, b customValue) int { return strings.Compare(a.id, b.id) })
-	for _, c := range si.custom[i] {
-		name, kind, values := si.names[c.id], si.kinds[c.id], held[c.id]
-		isSprint := jira.IsSprint(kind, name)
-		if name == "" {
-			si.unnamed, isSprint, name = true, c.isBoard, c.id
+	all := i.Fields
+	i.Fields = nil
+	slices.SortStableFunc(all, func(a, b convert.Field) int { return strings.Compare(customID(a), customID(b)) })
+	for _, f := range all {
+		id := customID(f)
+		if id == "" {
+			i.Fields = append(i.Fields, f)
+			continue
 		}
+		var c special
+		if n := slices.IndexFunc(si.special[i], func(c special) bool { return c.id == id }); n >= 0 {
+			c = si.special[i][n]
+		}
+		name, kind, values := cmp.Or(si.names[id], id), si.kinds[id], held[id]
+		isSprint := jira.IsSprint(kind, name) || name == id && c.isBoard
 		if isSprint && len(c.sprints) > 0 {
 			i.Sprints = nil
 			for _, one := range c.sprints {
@@ -318,7 +331,7 @@ func (si *site) fields(x *reader, i *convert.Issue) {
 			})
 			raw := 0
 			for _, h := range values {
-				if h.Of.Name == c.id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
+				if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
 					h.Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
 					raw++
 				}
@@ -336,13 +349,22 @@ func (si *site) fields(x *reader, i *convert.Issue) {
 			i.Left["field-parts"]++
 			return convert.Uncarried
 		})
-		if name == c.id && c.text == i.Parent && c.text != "" { // the epic of it, under another name
+		if name == id && f.Value == i.Parent && f.Value != "" { // the epic of it, under another name
 			setRoles(values, func(string) convert.Role { return convert.OfParent })
 			continue
 		}
-		jira.Custom(i, kind, convert.Field{Name: name, Value: c.text, Source: c.id})
+		f.Name = name
+		jira.Custom(i, kind, f)
 	}
-	delete(si.custom, i)
+	delete(si.special, i)
+}
+
+// customID returns the ID of a custom field, or "" for another field.
+func customID(f convert.Field) string {
+	if strings.HasPrefix(f.Source, "customfield_") {
+		return f.Source
+	}
+	return ""
 }
 
 // setRoles sets the roles of the values that belong to a custom field. role returns the role for the name of a value within the field.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
@@ -26,12 +25,14 @@ func redmine() *api {
 
 // redmineHooks returns the hooks for Redmine.
 func redmineHooks() hooks {
-	names := map[string]string{} // names by field and number, such as status_id 1
+	names := map[string]string{}        // names by field and number, such as status_id 1
+	closed := map[*convert.Issue]bool{} // issues with a time at which they were closed
 	return hooks{
 		issue: func(x *reader, i *convert.Issue, v records.Value) {
 			for _, of := range []string{"status", "tracker", "priority", "assigned_to", "category", "fixed_version", "project", "author"} {
 				names[of+"_id "+x.text(v, []string{of + ".id"})] = x.text(v, []string{of + ".name"})
 			}
+			closed[i] = v.Has("closed_on")
 			if textile.MatchString(i.Text.Body) {
 				x.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
 			}
@@ -41,20 +42,20 @@ func redmineHooks() hooks {
 		},
 		finish: func(x *reader) {
 			open := map[string]bool{} // states of issues that are not closed
-			for _, i := range x.issues {
-				for n, e := range i.Events {
-					of := strings.TrimPrefix(e.Field, "attr ")
-					i.Events[n].From, i.Events[n].To = cmp.Or(names[of+" "+e.From], e.From), cmp.Or(names[of+" "+e.To], e.To)
-					i.Events[n].Field = strings.TrimSuffix(cmp.Or(names[of], of), "_id")
-				}
-				if i == x.latest[i.Key] {
-					open[i.State.Name] = open[i.State.Name] || !slices.ContainsFunc(i.Fields, func(f convert.Field) bool { return f.Source == "closed_on" })
-				}
+			for _, i := range x.latest {
+				open[i.State.Name] = open[i.State.Name] || !closed[i]
 			}
 			for _, i := range x.latest { // a state without a known group is completed if no open issue has it
 				if !open[i.State.Name] {
 					i.State.Category = cmp.Or(i.State.Category, "completed")
 				}
+			}
+		},
+		complete: func(_ *reader, i *convert.Issue) {
+			for n, e := range i.Events {
+				of := strings.TrimPrefix(e.Field, "attr ")
+				i.Events[n].From, i.Events[n].To = cmp.Or(names[of+" "+e.From], e.From), cmp.Or(names[of+" "+e.To], e.To)
+				i.Events[n].Field = strings.TrimSuffix(cmp.Or(names[of], of), "_id")
 			}
 		},
 	}

@@ -42,7 +42,7 @@ type api struct {
 
 // apis returns the trackers that are described.
 func apis() []*api {
-	return []*api{jiraJSON(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+	return []*api{jiraJSON(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla(), linear()}
 }
 
 // Formats returns the formats that are described.

@@ -126,6 +126,9 @@ func (x *reader) page(v records.Value) {
 	if next := x.head().word("next"); next != "" && x.last == "issue" {
 		x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
 	}
+	if more := x.text(v, x.head().paths("more")); more != "" {
+		x.follows, x.ended = x.follows || more == "true", x.ended || more != "true"
+	}
 	if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
 		x.counted[x.named] = max(x.counted[x.named], n)
 	}
@@ -257,7 +260,7 @@ type leaf struct{ name, text string }
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
-		return slices.ContainsFunc(lists, func(list string) bool { return list != within && strings.HasPrefix(path+".", list+".") })
+		return slices.ContainsFunc(lists, func(list string) bool { return len(list) > len(within) && strings.HasPrefix(path+".", list+".") })
 	}
 	v.Leaves("", func(path, text string) bool {
 		if !listed(path, "") {
@@ -330,6 +333,8 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		}
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
+	case "page":
+		i.Pages = append(i.Pages, convert.Attachment{Name: x.text(v, append(s.paths("name"), s.paths("link")...)), URL: x.text(v, s.paths("link"))})
 	case "label":
 		l := convert.Label{Name: x.text(v, s.paths("name")), Color: x.text(v, s.paths("color")), Description: x.text(v, s.paths("about"))}
 		if l.Name != "" {

@@ -32,6 +32,8 @@ func (s *seen) Note(kind, _ string, _ ...string) { s.notes = append(s.notes, kin
 func (s *seen) Site(url, _ string)               { s.site = url }
 func (*seen) AssumedZone()                       {}
 func (*seen) Lose(string, string, int)           {}
+func (*seen) PutAside(*convert.Issue)            {}
+func (*seen) Recall(*convert.Issue)              {}
 
 func (*seen) Hold(*convert.Issue, string, convert.Role, string, int) {}
 func (s *seen) AskDates(at diag.Position)                            { s.ask = at }

@@ -57,13 +57,13 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		return s, err
 	}
 	if s.rows = s.tableRows; records.Begin(start) {
-		found, err := jsonHeader(ctx, s.in, f.Name, e.Within)
+		found, err := jsonHeader(ctx, s.in, f.Name)
 		if err := cmp.Or(err, again()); err != nil {
 			return s, err
 		}
 		s.Reader = &table.Reader{Header: found.list}
 		s.rows = func(ctx context.Context, each func(table.Row) error) error {
-			return found.rows(ctx, s.in, f.Name, e.Within, e.page, each)
+			return found.rows(ctx, s.in, f.Name, each)
 		}
 	} else if e.Shape != nil {
 		if err := s.shaped(e.Shape); err != nil {
@@ -166,19 +166,7 @@ func (e *export) guessed(h *header) map[string]string {
 			found[h.names[i]] = field
 		}
 	}
-	for name, field := range found {
-		if of, isID := strings.CutSuffix(name, ".id"); isID && strings.HasPrefix(field, "raw ") && h.calls(of) {
-			found[name] = "skip"
-		}
-	}
 	return found
-}
-
-// calls reports whether a header has a column with the name of an object, and not only with its ID.
-func (h *header) calls(object string) bool {
-	return slices.ContainsFunc([]string{"name", "displayName", "email", "identifier", "number"}, func(name string) bool {
-		return len(h.places[words.Fold(object+"."+name)]) > 0
-	})
 }
 
 // columns finds the fields of a file's columns.

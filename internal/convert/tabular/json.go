@@ -32,16 +32,9 @@ func (n *nameList) add(name string) (place int, known bool) {
 	return place, known
 }
 
-// readJSON calls each with the values of each record: names of nested values have dots, and lists are texts with separators. It calls page
-// with the values beside the lists of a page, after the records of these.
-func readJSON(
-	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(values *record, line int) error,
-) error {
-	return records.Read(ctx, in, name, lists, func(r records.Record) error {
-		if r.Page {
-			page(r)
-			return nil
-		}
+// readJSON calls each with the values of each record: names of nested values have dots, and lists are texts with separators.
+func readJSON(ctx context.Context, in io.Reader, name string, each func(values *record, line int) error) error {
+	return records.Read(ctx, in, name, nil, func(r records.Record) error {
 		values := flat(r.Tree(), "")
 		if len(values.list) > maxNames {
 			return tooMany(fmt.Errorf("%s: a record has more than %d names", r.Position, maxNames))
@@ -56,9 +49,9 @@ func tooMany(err error) error {
 }
 
 // jsonHeader returns the names in all records.
-func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) (*nameList, error) {
+func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, error) {
 	n := &nameList{}
-	err := readJSON(ctx, in, name, lists, func(records.Record) {}, func(values *record, line int) error {
+	err := readJSON(ctx, in, name, func(values *record, line int) error {
 		for _, name := range values.list {
 			n.add(name)
 		}
@@ -71,10 +64,8 @@ func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) 
 }
 
 // rows calls a function for each record as a row of a table.
-func (n *nameList) rows(
-	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(table.Row) error,
-) error {
-	return readJSON(ctx, in, name, lists, page, func(values *record, line int) error {
+func (n *nameList) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
+	return readJSON(ctx, in, name, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
 		for i, name := range values.list {
 			cells[n.places[name]] = values.texts[i]

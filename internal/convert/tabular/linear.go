@@ -40,7 +40,7 @@ func linear() *Layout {
 			}
 			if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
 				start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
-				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
+				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: Midnight(start, 0), End: Midnight(end, -1)}}
 			}
 			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
 				for _, to := range c.list(c.Column(l.column), c.e.Lists) {
@@ -49,7 +49,7 @@ func linear() *Layout {
 					}
 				}
 			}
-			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
+			i.Attachments = append(i.Attachments, LinearUploads(i.Text.Body)...)
 			for n, f := range i.Fields { // the item's state tells enough without these dates
 				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
 				i.Fields[n].Noise = slices.Contains(when, f.Name)
@@ -89,11 +89,21 @@ func linearCategory(name string, most func(date string) bool) string {
 	return "unstarted"
 }
 
-// midnight returns the day that begins nearest to a time, plus some days. Cycles begin and end at midnight in the team's time zone, which
+// Midnight returns the day that begins nearest to a time, plus some days. Cycles begin and end at midnight in the team's time zone, which
 // the export does not tell.
-func midnight(at time.Time, days int) string {
+func Midnight(at time.Time, days int) string {
 	if at.IsZero() {
 		return ""
 	}
 	return at.UTC().Add(12*time.Hour).AddDate(0, 0, days).Format(time.DateOnly)
+}
+
+// LinearUploads returns the files of Linear that a text links to.
+func LinearUploads(text string) []convert.Attachment {
+	var files []convert.Attachment
+	for _, m := range linearUpload.FindAllStringSubmatch(text, -1) {
+		id := m[2][strings.LastIndexByte(m[2], '/')+1:]
+		files = append(files, convert.Attachment{ID: id, Name: cmp.Or(m[1], id), URL: m[2]})
+	}
+	return files
 }

@@ -8,12 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/table"
@@ -38,8 +36,6 @@ type export struct {
 	words    *words.Words
 	above    []string // keys of the last row and its ancestors in a tree
 	second   bool     // the files are read for the second time
-	follows  bool     // a page says that another page follows
-	ended    bool     // a page says that it is the last
 	rows     int
 	foreign  error // from Layout.Header, for a header that cannot be read
 }
@@ -90,9 +86,6 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	if e.dates.Zoneless && !l.UTC {
 		to.AssumedZone()
-	}
-	if e.follows && !e.ended {
-		to.Note("pages-missing", l.Tracker+" says that another page follows, and no file is the last one: export the other pages, too")
 	}
 	if l.Lacks != "" {
 		to.Note("not-in-the-export", "an export of "+l.Tracker+" has no "+l.Lacks)
@@ -153,16 +146,6 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		e.notes(s, skipped, bare, left)
 	}
 	return err
-}
-
-// page records whether a page of GraphQL has a next page.
-func (e *export) page(r records.Record) {
-	r.Tree().Leaves("", func(name, text string) bool {
-		if strings.HasSuffix(name, "pageInfo.hasNextPage") && e.second {
-			e.follows, e.ended = e.follows || text == "true", e.ended || text != "true"
-		}
-		return true
-	})
 }
 
 // leave books the values of a row that is left out; a remark counts such rows.

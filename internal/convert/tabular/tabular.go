@@ -48,7 +48,6 @@ type Layout struct {
 	Key     *regexp.Regexp    // matches each key; nil = any text is a key
 	By      string            // the sign of the format for messages; "" = the names of the columns
 	Lacks   string            // content that no export has
-	Within  []string          // lists of records within objects, of JSON: see records.Read
 	// Each adds data to an issue that only this tracker has. It returns the reason if the row must be left out, or "".
 	Each func(c *Cells, i *convert.Issue) string
 	// Bot reports whether a person is a program.
@@ -89,7 +88,7 @@ func Formats() []*convert.Format {
 	var all []*convert.Format
 	last, known := &beginning{}, words.Section(columnList, "any")
 	for _, l := range []*Layout{
-		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
+		linear(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
 	} {
 		all = append(all, l.format(last))
 	}

@@ -1,0 +1,87 @@
+package described
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
+)
+
+// linearText is the description of Linear.
+//
+//go:embed linear.txt
+var linearText string
+
+// linearKey matches the key of an issue.
+var linearKey = regexp.MustCompile(`^[A-Za-z0-9_]+-[0-9]{1,9}$`)
+
+// linear describes the answers of Linear's API for issues. Unlike the CSV, they have comments, relations, and the groups of states. Exports
+// by Linear's SDK have only IDs of states, people, projects and cycles.
+func linear() *api {
+	a := described(linearText, linearHooks)
+	a.signs = func(head []byte) (string, bool) {
+		if !bytes.Contains(head, []byte(`"identifier"`)) {
+			return "", false
+		}
+		first := records.First(head)
+		return `the fields "identifier" and "title"`, slices.ContainsFunc(append(a.lists, ""), func(list string) bool {
+			at := strings.TrimPrefix(list+".", ".")
+			key := first.At(at + "identifier")
+			return len(key) > 0 && linearKey.MatchString(key[0].Text) && first.Has(at+"title")
+		})
+	}
+	return a
+}
+
+// linearHooks returns the hooks for Linear.
+func linearHooks() hooks {
+	keys := map[string]string{} // by ID
+	return hooks{
+		place: func(x *reader, i *convert.Issue, v records.Value) {
+			at := x.reads(v)
+			keys[i.ID], i.Created, i.Updated = i.Key, i.Created.Truncate(time.Second), i.Updated.Truncate(time.Second)
+			i.Project, _, _ = strings.Cut(i.Key, "-")
+			i.State.Category, i.State.ID = cmp.Or(x.words.Own(at("state.type")), i.State.Category), at("state.id")
+			i.Archived = at("archivedAt") != "" || strings.EqualFold(at("trashed"), "true")
+			for _, label := range append(v.At("labels.nodes"), v.At("labels")...) {
+				if n := slices.IndexFunc(i.Labels, func(l convert.Label) bool { return l.Name == x.reads(label)("name") }); n >= 0 {
+					i.Labels[n].Color = x.reads(label)("color")
+				}
+			}
+			if number, name := at("cycle.number"), at("cycle.name"); number+name != "" {
+				start, end := x.time(i, at("cycle.startsAt")), x.time(i, at("cycle.endsAt"))
+				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: tabular.Midnight(start, 0), End: tabular.Midnight(end, -1)}}
+			}
+			if i.State.Name != "" && at("state.name") == "" {
+				x.to.Note("ids-alone", "the export has the IDs of states, people, projects and cycles and not their names: "+
+					"ask Linear's API for state { name type }, assignee { name email } and the like, or answer for the IDs in the mapping", i.Key)
+			}
+			for _, child := range v.At("children.nodes") {
+				i.Children = append(i.Children, convert.Link{To: x.reads(child)("identifier"), Title: x.reads(child)("title")})
+			}
+			for _, list := range []string{"comments", "relations", "labels", "attachments"} {
+				if at(list+".pageInfo.hasNextPage") == "true" {
+					x.to.Note("lists-cut", "issues whose "+list+" Linear cut at a page: ask for more of them, such as "+list+"(first: 250)", i.Key)
+				}
+			}
+			i.Attachments = tabular.LinearUploads(i.Text.Body)
+		},
+		comment: func(_ *reader, _ string, c *convert.Comment, _ records.Value) string {
+			c.At = c.At.Truncate(time.Second)
+			return ""
+		},
+		finish: func(x *reader) {
+			delete(keys, "")
+			for _, i := range x.issues {
+				i.Parent = cmp.Or(keys[i.Parent], i.Parent)
+			}
+		},
+	}
+}

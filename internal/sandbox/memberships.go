@@ -62,11 +62,8 @@ func addCycleIssues(c *call, t *tx) reply {
 	id := text(cycle.row, "id")
 	ids = c.dropUnlisted(t, ids, func(item row) bool { return item["project"] == c.vars["project"] })
 	for _, issue := range ids {
-		if !c.everExisted(t, issue) {
-			return badPayload()
-		}
 		// The service cannot move an item that is in two cycles.
-		if len(t.indexValues(2, "cycle membership", issue)) > 1 {
+		if !c.everExisted(t, issue) || len(t.indexValues(2, "cycle membership", issue)) > 1 {
 			return badPayload()
 		}
 	}

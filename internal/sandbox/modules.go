@@ -110,17 +110,18 @@ func listUnarchived(k *kind) handler {
 }
 
 func addModuleIssues(c *call, t *tx) reply {
+	issues, named := c.in["issues"]
 	switch {
-	case c.notAnObject() != nil:
-		return serverError()
-	case isFalsy(c.in["issues"]):
+	case c.notAnObject() != nil, named && !slices.Contains(names("str list dict"), pythonType(issues)):
+		return serverError() // the service asks for the number of items first
+	case isFalsy(issues):
 		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
 	module, ok := t.getWithin(c.kinds.module, inProject(c), c.vars["module"])
 	if !ok {
 		return notFound()
 	}
-	ids, _, refused := issueList(c.in["issues"])
+	ids, _, refused := issueList(issues)
 	if refused != nil {
 		return *refused
 	}

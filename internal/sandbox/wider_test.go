@@ -99,6 +99,20 @@ func TestAProjectHasOneEstimate(t *testing.T) {
 	want(t, ask(t, s, "PATCH", estimates, `{"name": "Sizes"}`), http.StatusOK)
 }
 
+func TestAModuleIsGivenItemsWhoseNumberPythonCanTell(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for body, status := range map[string]int{
+		`{}`: http.StatusBadRequest, `{"issues": []}`: http.StatusBadRequest, `{"issues": ""}`: http.StatusBadRequest, `{"issues": {}}`: http.StatusBadRequest,
+		`{"issues": null}`: http.StatusInternalServerError, `{"issues": 0}`: http.StatusInternalServerError, `{"issues": 5}`: http.StatusInternalServerError,
+		`{"issues": false}`: http.StatusInternalServerError, `{"issues": true}`: http.StatusInternalServerError,
+	} {
+		if got := ask(t, s, "POST", "projects/"+projectWeb+"/modules/"+moduleCheckout+"/module-issues/", body); got.status != status {
+			t.Errorf("%s: %d, want %d", body, got.status, status)
+		}
+	}
+}
+
 func TestTheContentsOfAProjectOrAnItemAreDeletedWithIt(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})

@@ -36,11 +36,9 @@ func azure() *api {
 					}
 				}
 			},
-			title: func(name string) string { // ReproSteps is Repro Steps
-				return azureWord.ReplaceAllString(name[strings.LastIndexByte(name, '.')+1:], "$1 $2")
-			},
+			title: func(name string) string { return azureWord.ReplaceAllString(lastPart(name, '.'), "$1 $2") }, // ReproSteps is Repro Steps
 			link: func(kind string) (name, way string) { // such as System.LinkTypes.Dependency-Forward
-				name, way, _ = strings.Cut(kind[strings.LastIndexByte(kind, '.')+1:], "-")
+				name, way, _ = strings.Cut(lastPart(kind, '.'), "-")
 				return name, cmp.Or(way, "BOTH")
 			},
 		}
@@ -55,21 +53,13 @@ func azurePlace(x *reader, i *convert.Issue, v records.Value) {
 	if base, _, ok := strings.Cut(x.text(v, []string{"url"}), "/_apis/"); ok && i.URL == "" {
 		i.URL = base + "/" + url.PathEscape(i.Project) + "/_workitems/edit/" + i.Key
 	}
-	markdown := func(name string) bool {
-		return strings.EqualFold(x.text(v, []string{"multilineFieldsFormat." + name}), "markdown")
-	}
-	if markdown("System.Description") {
-		i.Text.Markup = convert.Markdown
-	}
-	all := v.At("fields.*")
-	slices.SortFunc(all, func(a, b records.Value) int { return strings.Compare(a.Name, b.Name) })
-	for _, f := range all {
+	for _, f := range byName(v.At("fields.*")) {
 		title, text := x.called(f.Name), strings.Join(x.texts([]records.Value{f}), ", ")
 		switch {
 		case text == "" || x.roles.Of(f.Name) != convert.OfField:
 		case f.Name == "System.Reason":
 			i.Fields = append(i.Fields, convert.Field{Name: title, Value: text, Source: f.Name, Noise: true})
-		case markdown(f.Name) || i.Text.Markup == convert.Markdown && azureHTML.MatchString(text):
+		case strings.EqualFold(x.reads(v)("multilineFieldsFormat."+f.Name), "markdown") || i.Text.Markup == convert.Markdown && azureHTML.MatchString(text):
 			i.Text = convert.Text{Markup: convert.Markdown, Body: i.Text.Body + "\n\n## " + title + "\n\n" + text}
 		case azureHTML.MatchString(text):
 			i.Text.Body += "<h2>" + title + "</h2>" + text

@@ -65,7 +65,7 @@ func bitbucketHooks() hooks {
 				}
 			}
 			if m := bitbucketAddress.FindStringSubmatch(x.text(v, []string{"links.self.href", "links.html.href"})); m != nil {
-				x.project(m[1]).Name = m[1][strings.LastIndexByte(m[1], '/')+1:]
+				x.project(m[1]).Name = lastPart(m[1], '/')
 				x.scope = m[1]
 			} else {
 				x.scope = x.name

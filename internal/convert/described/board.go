@@ -155,7 +155,7 @@ func fieldOf(name string, v records.Value) boardField {
 	f := boardField{name: name}
 	if !v.Object {
 		for _, l := range leaves(name, v) {
-			if key := l.name[strings.LastIndexByte(l.name, '.')+1:]; l.name == name || slices.Contains([]string{"login", "name", "url"}, key) {
+			if key := lastPart(l.name, '.'); l.name == name || slices.Contains([]string{"login", "name", "url"}, key) {
 				f.values = append(f.values, l.text)
 			} else {
 				f.other = append(f.other, l)

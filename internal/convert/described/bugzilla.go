@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
@@ -36,37 +34,30 @@ func bugzillaHooks() hooks {
 			uncounted = uncounted || !v.Has("count")
 			return ""
 		},
-		issue: func(x *reader, i *convert.Issue, v records.Value) {
-			count, _ := strconv.Atoi(x.text(v, []string{"comment_count"}))
-			x.counted[i.Key] = max(x.counted[i.Key], count-1)
-			switch x.text(v, []string{"is_open"}) {
-			case "true":
-				i.State.Category = cmp.Or(strings.TrimPrefix(i.State.Category, "completed"), "started")
-			case "false":
-				i.State.Category = "completed"
-			}
+		issue: func(_ *reader, i *convert.Issue, _ records.Value) {
 			for n, f := range i.Fields {
 				i.Fields[n].Noise = f.Source == "version" && f.Value == "unspecified"
 			}
 		},
-		finish: func(x *reader) {
-			for _, i := range x.latest {
-				if list := x.comments[i.Key]; uncounted && texts[i.Key].ID == "" && len(list) > 0 { // the one with the lowest ID
-					slices.SortStableFunc(list, func(a, b convert.Comment) int {
-						return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
-					})
-					if !list[0].Hidden {
-						texts[i.Key], x.comments[i.Key] = list[0], list[1:]
-					}
-				}
-				i.Text = texts[i.Key].Text
-				i.Text.Body = x.marked(i.Text.Body)
+		complete: func(x *reader, i *convert.Issue) {
+			if x.latest[i.Key] != i {
+				return
 			}
-			for _, list := range x.comments {
-				for n := range list {
-					list[n].Text.Body = x.marked(list[n].Text.Body)
+			list := x.comments[i.Key]
+			if uncounted && texts[i.Key].ID == "" && len(list) > 0 { // the one with the lowest ID
+				slices.SortStableFunc(list, func(a, b convert.Comment) int {
+					return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+				})
+				if !list[0].Hidden {
+					texts[i.Key], list = list[0], list[1:]
 				}
 			}
+			for n := range list {
+				list[n].Text.Body = x.marked(list[n].Text.Body)
+			}
+			i.Text = texts[i.Key].Text
+			i.Text.Body = x.marked(i.Text.Body)
+			x.comments[i.Key], x.counted[i.Key] = list, x.counted[i.Key]-1
 		},
 	}
 }

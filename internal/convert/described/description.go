@@ -208,7 +208,7 @@ func (s *section) role(field string) convert.Role {
 			return convert.OfField
 		case "relation":
 			return convert.Relation
-		case "closed":
+		case "closed", "open":
 			return convert.OfState
 		case "pages":
 			return convert.OfFile

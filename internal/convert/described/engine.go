@@ -219,7 +219,7 @@ func (x *reader) called(name string) string {
 // issue makes an issue from a record.
 func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
-	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), i.Key[strings.LastIndexByte(i.Key, '-')+1:]))
+	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), lastPart(i.Key, '-')))
 	for _, l := range s.lines {
 		x.set(i, s, l, v)
 	}
@@ -333,6 +333,8 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		}
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
+	case "child":
+		i.Children = append(i.Children, convert.Link{To: x.text(v, s.paths("key")), Title: x.text(v, s.paths("name"))})
 	case "page":
 		i.Pages = append(i.Pages, convert.Attachment{Name: x.text(v, append(s.paths("name"), s.paths("link")...)), URL: x.text(v, s.paths("link"))})
 	case "label":

@@ -81,8 +81,8 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 		}
 	case "state":
 		i.State = convert.State{Name: texts[0], Category: cmp.Or(x.words.Group(texts[0]), i.State.Category)}
-	case "closed":
-		i.State.Category = closed(i.State.Category, texts[0] == "true")
+	case "closed", "open":
+		i.State.Category = closed(i.State.Category, (texts[0] == "true") == (of == "closed"))
 	case "resolution":
 		i.Resolution = x.words.Resolution(texts[0])
 	case "type":
@@ -343,10 +343,18 @@ func (x *reader) remark(s *section, v records.Value) convert.Comment {
 		Text: x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
 	}
 	c.Text = x.written(s, v, c.Text)
-	if is := x.text(v, s.paths("markdown")); strings.EqualFold(is, "markdown") || is == "true" {
-		c.Text.Markup = convert.Markdown
-	}
 	return c
+}
+
+// publicTexts returns the texts of an issue and of its comments that everybody may read.
+func (x *reader) publicTexts(i *convert.Issue) string {
+	texts := []string{i.Text.Body}
+	for _, c := range x.comments[x.key(i)] {
+		if !c.Hidden {
+			texts = append(texts, c.Text.Body)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // body returns a text in the markup of the tracker. Jira writes documents, too.
@@ -368,16 +376,19 @@ func (x *reader) written(s *section, v records.Value, text convert.Text) convert
 	if x.hooks.text != nil {
 		text.Body = x.hooks.text(text.Body)
 	}
+	if is := x.text(v, s.paths("markdown")); strings.EqualFold(is, "markdown") || is == "true" {
+		text.Markup = convert.Markdown
+	}
 	return text
 }
 
 // file makes an attachment from a record. A text about the file becomes a row of the issue's fields.
 func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string) convert.Attachment {
 	f := convert.Attachment{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), URL: x.text(v, s.paths("link"))}
-	f.ID = f.ID[strings.LastIndexByte(f.ID, '/')+1:]
+	f.ID = lastPart(f.ID, '/')
 	f.Name = cmp.Or(f.Name, f.ID)
 	if f.Name == f.URL {
-		f.Name = f.Name[strings.LastIndexByte(f.Name, '/')+1:]
+		f.Name = lastPart(f.Name, '/')
 	}
 	f.Size, _ = strconv.ParseInt(x.text(v, s.paths("size")), 10, 64)
 	if site, _, ok := strings.Cut(f.URL, s.word("site")); ok && s.word("site") != "" && strings.Contains(site, "://") {
@@ -394,13 +405,23 @@ func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string
 	return f
 }
 
+// lastPart returns the part of a text after the last separator.
+func lastPart(text string, separator byte) string {
+	return text[strings.LastIndexByte(text, separator)+1:]
+}
+
+// byName sorts values by their names.
+func byName(list []records.Value) []records.Value {
+	slices.SortStableFunc(list, func(a, b records.Value) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
 // changes makes events from an element, which may hold a list of changes.
 func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 	list := []records.Value{v}
 	if each := s.word("each"); each != "" {
-		list = v.At(each)
+		list = byName(v.At(each))
 	}
-	slices.SortStableFunc(list, func(a, b records.Value) int { return cmp.Compare(a.Name, b.Name) })
 	for _, one := range list {
 		name := s.prefix("") + strings.TrimSuffix(s.word("each"), "*") + one.Name + "." + s.word("to")
 		if strings.HasSuffix(s.word("each"), "*") && x.roles.Of(name) == convert.Technical {
@@ -447,7 +468,7 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 		is, inward := strings.CutPrefix(is, "inward ")
 		is, both := strings.CutPrefix(is, "both ")
 		is = strings.ReplaceAll(is, "*", kind)
-		key := to[strings.LastIndexByte(to, '/')+1:]
+		key := lastPart(to, '/')
 		if _, err := strconv.Atoi(key); err != nil && key != to && is != "files" && is != "pages" { // the address of no item
 			is = "artifacts"
 		}

@@ -57,8 +57,8 @@ func githubHooks() hooks {
 		statuses: map[*convert.Issue][]status{}, ofBoard: map[*convert.Issue]bool{},
 	}
 	complete := func(x *reader, i *convert.Issue) {
-		if key := x.key(i); x.latest[key] == i {
-			i.Attachments = githubFiles(i, x.comments[key])
+		if x.latest[x.key(i)] == i {
+			i.Attachments = githubFiles(x.publicTexts(i))
 		}
 	}
 	return hooks{record: g.record, place: g.place, finish: g.finish, complete: complete}
@@ -137,7 +137,7 @@ func (g *repository) issue(x *reader, v records.Value, under string) *convert.Is
 		x.book(nil, prefixed("pull_requests."+strings.TrimPrefix(under, "board."), leaves("", v)))
 		return nil
 	}
-	x.project(project).Name = project[strings.LastIndexByte(project, '/')+1:]
+	x.project(project).Name = lastPart(project, '/')
 	if !v.Has("comments") && under == "" {
 		g.silent++
 	}
@@ -256,14 +256,8 @@ var (
 )
 
 // githubFiles returns the files on GitHub that texts of an issue link to.
-func githubFiles(i *convert.Issue, comments []convert.Comment) (list []convert.Attachment) {
-	texts := []string{i.Text.Body}
-	for _, c := range comments {
-		if !c.Hidden {
-			texts = append(texts, c.Text.Body)
-		}
-	}
-	for _, m := range githubUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+func githubFiles(texts string) (list []convert.Attachment) {
+	for _, m := range githubUpload.FindAllStringSubmatch(texts, -1) {
 		first, _, _ := strings.Cut(m[4], "/")
 		last := path.Base(m[4])
 		a := convert.Attachment{Name: last, URL: m[2]}

@@ -71,13 +71,7 @@ func gitlabHooks() hooks {
 			if id := closers[i]; id != "" {
 				field(i, "Closed by", cmp.Or(x.known[id], id), "closed_by_id")
 			}
-			texts := []string{i.Text.Body}
-			for _, c := range x.comments[x.key(i)] {
-				if !c.Hidden {
-					texts = append(texts, c.Text.Body)
-				}
-			}
-			for _, m := range gitlabUpload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) { // the files are in folder uploads of the archive
+			for _, m := range gitlabUpload.FindAllStringSubmatch(x.publicTexts(i), -1) { // the files are in folder uploads of the archive
 				name, err := url.PathUnescape(m[2])
 				if err != nil {
 					name = m[2]

@@ -138,9 +138,6 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	for _, version := range v.At("fields.fixVersions") {
 		i.Versions = append(i.Versions, convert.Version{Name: x.reads(version)("name"), Due: x.day(i, x.reads(version)("releaseDate"))})
 	}
-	for _, child := range v.At("fields.subtasks") {
-		i.Children = append(i.Children, convert.Link{To: x.reads(child)("key"), Title: x.reads(child)("fields.summary")})
-	}
 	i.Parent, si.parents[i], i.ParentTitle = at("fields.parent.key"), at("fields.parent.id"), at("fields.parent.fields.summary")
 	for _, l := range v.At("fields.issuelinks") {
 		at := x.reads(l)
@@ -339,7 +336,7 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 			continue
 		}
 		setRoles(values, func(part string) convert.Role {
-			last := part[strings.LastIndexByte(part, '.')+1:]
+			last := lastPart(part, '.')
 			switch {
 			case c.isDeep && last != "text":
 				return convert.Technical

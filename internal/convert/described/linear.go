@@ -50,11 +50,6 @@ func linearHooks() hooks {
 			i.Project, _, _ = strings.Cut(i.Key, "-")
 			i.State.Category, i.State.ID = cmp.Or(x.words.Own(at("state.type")), i.State.Category), at("state.id")
 			i.Archived = at("archivedAt") != "" || strings.EqualFold(at("trashed"), "true")
-			for _, label := range append(v.At("labels.nodes"), v.At("labels")...) {
-				if n := slices.IndexFunc(i.Labels, func(l convert.Label) bool { return l.Name == x.reads(label)("name") }); n >= 0 {
-					i.Labels[n].Color = x.reads(label)("color")
-				}
-			}
 			if number, name := at("cycle.number"), at("cycle.name"); number+name != "" {
 				start, end := x.time(i, at("cycle.startsAt")), x.time(i, at("cycle.endsAt"))
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: tabular.Midnight(start, 0), End: tabular.Midnight(end, -1)}}
@@ -62,9 +57,6 @@ func linearHooks() hooks {
 			if i.State.Name != "" && at("state.name") == "" {
 				x.to.Note("ids-alone", "the export has the IDs of states, people, projects and cycles and not their names: "+
 					"ask Linear's API for state { name type }, assignee { name email } and the like, or answer for the IDs in the mapping", i.Key)
-			}
-			for _, child := range v.At("children.nodes") {
-				i.Children = append(i.Children, convert.Link{To: x.reads(child)("identifier"), Title: x.reads(child)("title")})
 			}
 			for _, list := range []string{"comments", "relations", "labels", "attachments"} {
 				if at(list+".pageInfo.hasNextPage") == "true" {

@@ -117,7 +117,8 @@ func (cl *collection) recall(i *Issue) {
 	if i.Environment = was.Issue.Environment; i.Text.Body == "" {
 		i.Text = was.Issue.Text
 	}
-	i.Work, i.Events, i.Fields = append(was.Issue.Work, i.Work...), append(was.Issue.Events, i.Events...), cl.fields(i)
+	i.Work, i.Events = append(was.Issue.Work, i.Work...), append(was.Issue.Events, i.Events...)
+	i.Fields = append(was.Issue.Fields[:0], cl.fields(i)...) // an empty list stays one, because runs are compared as JSON
 	for n := range i.Comments {
 		i.Comments[n].Text = was.Issue.Comments[n].Text
 	}

@@ -75,6 +75,10 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 func TestLittleIsKeptOfEachIssue(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	const issues, most = 400, 3300
 	words := strings.Repeat("some words of a text ", 15)
+	var custom strings.Builder // fields of Jira
+	for n := range 50 {
+		fmt.Fprintf(&custom, `"customfield_1%02d": "some words of field %[1]d", `, n)
+	}
 	for format, tt := range map[string]struct{ begin, issue, between, comment, end string }{ //nolint:paralleltest // likewise
 		"redmine-json": {`[`, `{"id": %d, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New", "is_closed": false}, "priority": {"id": 1, "name": "Normal"},
 			"author": {"id": 3, "name": "Ann Doe"}, "assigned_to": {"id": 4, "name": "Bob Roe"}, "subject": "One", "description": "` + words + `", "created_on": "2024-01-02T10:00:00Z", "updated_on": "2024-01-02T10:00:00Z",
@@ -94,7 +98,7 @@ func TestLittleIsKeptOfEachIssue(t *testing.T) { //nolint:paralleltest // it cou
 			`{"id": "a%d%d", "type": "commentCard", "date": "2024-01-02T10:00:00Z", "idMemberCreator": "m", "memberCreator": {"id": "m", "fullName": "Ann"}, "data": {"text": "` + words + `", "card": {"id": "c%[1]d"}}}`, `]}`,
 		},
 		"jira-json": {`[`, `{"id": "1%d", "key": "AB-%[1]d", "self": "https://j.example.com/rest/api/2/issue/1%[1]d", "fields": {"summary": "One", "description": "` + words + `", "issuetype": {"name": "Story"}, "status": {"name": "To Do", "statusCategory": {"key": "new"}},
-			"project": {"key": "AB", "name": "Ab"}, "assignee": {"accountId": "5b1", "displayName": "Ann Doe", "active": true}, "created": "2024-01-02T10:00:00.000+0000", "customfield_1": {"value": "x"},
+			"project": {"key": "AB", "name": "Ab"}, "assignee": {"accountId": "5b1", "displayName": "Ann Doe", "active": true}, "created": "2024-01-02T10:00:00.000+0000", ` + custom.String() + `"customfield_1": {"value": "x"},
 			"comment": {"total": 2, "comments": [{"id": "%[1]d1", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}, {"id": "%[1]d2", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}]}}}`, ",", "", `]`},
 	} {
 		t.Run(format, func(t *testing.T) {

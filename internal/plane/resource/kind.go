@@ -26,6 +26,7 @@ type Kind struct {
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
 	Param              string      // path parameter for its ID, such as work_item_id
+	Scope              string      // of its operations without an own one, before :read or :write
 	WebPath            string      // path template of its page in the web app; "" = texts cannot link to it
 	HasExternalID      bool        // the wider API stores external_source and external_id
 	// UniqueExternalID is set if the wider API answers 409 to a second object with the same external ID, unless both arrive at the same
@@ -280,7 +281,7 @@ func register(k Kind) {
 	}
 	for i := range k.Operations {
 		k.Operations[i].Kind = k.Name
-		k.Operations[i].fillUsual()
+		k.Operations[i].fillUsual(k.Scope)
 	}
 	if k.Identifier != nil {
 		k.identifier = regexp.MustCompile(k.Identifier.Pattern)

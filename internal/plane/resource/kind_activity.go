@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "activity", Parent: "work_item", Param: "activity_id",
+		Name: "activity", Parent: "work_item", Param: "activity_id", Scope: "projects.work_items.activities",
 		Doc: "A record of a change to a work item. Read only.",
 		Fields: []Field{
 			{Name: "verb", Type: Text, Doc: "What was done, such as updated."},
@@ -13,8 +13,7 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: List, ContractRow: 15, Path: workspace + "projects/{project_id}/work-items/{work_item_id}/activities/",
-				Scope: "projects.work_items.activities:read", GetCommand: "activities",
+				Verb: List, ContractRow: 15, Path: workspace + "projects/{project_id}/work-items/{work_item_id}/activities/", GetCommand: "activities",
 				Doc: "Reads the activities of a work item, oldest first. The service records them a moment after a change, under load minutes later.",
 			},
 		},

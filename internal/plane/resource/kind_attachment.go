@@ -8,9 +8,8 @@ import (
 
 func init() {
 	const items = workspace + "projects/{project_id}/work-items/{work_item_id}/attachments/"
-	const scope = "projects.work_items.attachments"
 	register(Kind{
-		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id",
+		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id", Scope: "projects.work_items.attachments",
 		WebPath: "/api/assets/v2/workspaces/{workspace_slug}/projects/{project_id}/{attachment_id}/", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
 			"The service cannot change an attachment. If its file or name changes, planform uploads a new one and deletes its own old one.",
@@ -26,9 +25,9 @@ func init() {
 				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: the name of the file.", Example: "Design.pdf",
 			},
 		},
-		Operations: append(crud(items, "attachment_id", scope, "lcd"),
-			Operation{Verb: Confirm, Path: items + "{attachment_id}/", Success: 204, Scope: scope + ":write"},
-			Operation{Verb: Download, Path: items + "{attachment_id}/", Scope: scope + ":read"},
+		Operations: append(crud(items, "attachment_id", "lcd"),
+			Operation{Verb: Confirm, Path: items + "{attachment_id}/", Success: 204},
+			Operation{Verb: Download, Path: items + "{attachment_id}/"},
 		),
 	})
 }

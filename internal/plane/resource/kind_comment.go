@@ -11,9 +11,8 @@ import (
 
 func init() {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/comments/"
-	const scope = "projects.work_items.comments"
 	register(Kind{
-		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", Scope: "projects.work_items.comments", HasExternalID: true, UniqueExternalID: true,
 		Listing: Listing{Unmanaged: []string{"reactions"}},
 		Doc: "A comment on a work item. It needs a `key`, so that planform can recognise its own comment later. " +
 			"Comments of people are left alone.",
@@ -42,11 +41,8 @@ func init() {
 			},
 		},
 		Operations: append([]Operation{
-			{
-				Verb: Get, ContractRow: 16, Path: path + "{comment_id}/", Scope: scope + ":read", GetCommand: "comment", Doc: "Reads one comment of a work item.",
-			},
-		}, append(crud(path, "comment_id", scope, "lcud"), bulk(workspaceV2+"projects/{project_id}/work-items/{work_item_id}/comments/",
-			scope)...)...),
+			{Verb: Get, ContractRow: 16, Path: path + "{comment_id}/", GetCommand: "comment", Doc: "Reads one comment of a work item."},
+		}, append(crud(path, "comment_id", "lcud"), bulk(workspaceV2+"projects/{project_id}/work-items/{work_item_id}/comments/")...)...),
 	})
 }
 

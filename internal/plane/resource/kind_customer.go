@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "customer", Section: "customers", Param: "customer_id",
+		Name: "customer", Section: "customers", Param: "customer_id", Scope: "customers",
 		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:       "A customer of the workspace, with their requests.",
 		Example:   `{key: globex, name: Globex, requests: [{title: Dark mode}]}`,
@@ -36,6 +36,6 @@ func init() {
 				Example: `{"Tier": "Gold", "Since": "2024-05-17"}`,
 			},
 		},
-		Operations: crud(workspace+"customers/", "customer_id", "customers", "lgcud"),
+		Operations: crud(workspace+"customers/", "customer_id", "lgcud"),
 	})
 }

@@ -1,11 +1,11 @@
 package resource
 
 func init() {
-	const path, scope = workspace + "customer-properties/", "customers.properties"
+	const path = workspace + "customer-properties/"
 	const one = path + "{property_id}/"
 	const values, valueScope = workspace + "customers/{customer_id}/property-values/", "customers.property_values"
 	register(Kind{
-		Name: "customer_property", Section: "customer_properties", Param: "property_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "customer_property", Section: "customer_properties", Param: "property_id", Scope: "customers.properties", HasExternalID: true, UniqueExternalID: true,
 		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:       "A property of customers. Customers give its value in `properties`.",
 		Example:   `{name: Region, type: text, description: Where they are}`,
@@ -38,7 +38,7 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: List, ContractRow: 20, Path: path, Scope: scope + ":read",
+				Verb: List, ContractRow: 20, Path: path,
 				Query: []string{"workspace", "limit", "offset"}, GetCommand: "customer-properties",
 				Doc: "Reads all customer property definitions of the workspace.",
 			},
@@ -47,18 +47,18 @@ func init() {
 				Verb: SetValue, Method: "PATCH", Path: values + "{property_id}/", Success: 204, Scope: valueScope + ":write",
 				Body: []string{"values"},
 			},
-		}, crud(path, "property_id", scope, "gcud")...),
+		}, crud(path, "property_id", "gcud")...),
 	})
 	register(Kind{
-		Name: "customer_property_option", Section: "options", Parent: "customer_property", Param: "option_id", Short: "name",
+		Name: "customer_property_option", Section: "options", Parent: "customer_property", Param: "option_id", Scope: "customers.properties", Short: "name",
 		Listing: Listing{ParentType: "option", Appended: true},
 		Doc:     "A choice of a property of customers of the type `option`. A bare text is its name.",
 		Example: `{name: Gold, description: Pays in advance}`,
 		Fields:  optionFields(),
 		Operations: []Operation{
-			{Verb: List, Path: one, Scope: scope + ":read"},
-			{Verb: Create, Method: "PATCH", Path: one, Scope: scope + ":write", ListInBody: "options"},
-			{Verb: Update, Path: one, Scope: scope + ":write", ListInBody: "options"},
+			{Verb: List, Path: one},
+			{Verb: Create, Method: "PATCH", Path: one, ListInBody: "options"},
+			{Verb: Update, Path: one, ListInBody: "options"},
 		},
 	})
 }

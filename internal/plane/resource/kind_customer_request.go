@@ -2,9 +2,8 @@ package resource
 
 func init() {
 	const path = workspace + "customers/{customer_id}/requests/"
-	const scope = "customers.requests"
 	register(Kind{
-		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id",
+		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id", Scope: "customers.requests",
 		Doc:        "A request of a customer. Its title identifies it among the customer's requests.",
 		Example:    `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
 		NaturalKey: []string{"title"},
@@ -29,15 +28,12 @@ func init() {
 			},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, ContractRow: 10, Path: path, Scope: scope + ":write", Doc: "Creates a request of a customer."},
+			{Verb: Create, ContractRow: 10, Path: path, Doc: "Creates a request of a customer."},
+			{Verb: Update, ContractRow: 11, Path: path + "{request_id}/", Doc: "Changes the fields that are passed."},
 			{
-				Verb: Update, ContractRow: 11, Path: path + "{request_id}/", Scope: scope + ":write",
-				Doc: "Changes the fields that are passed.",
-			},
-			{
-				Verb: List, ContractRow: 19, Path: path, Scope: scope + ":read",
+				Verb: List, ContractRow: 19, Path: path,
 				Query: []string{"customer", "workspace", "limit", "offset"}, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",
 			},
-		}, crud(path, "request_id", scope, "gd")...),
+		}, crud(path, "request_id", "gd")...),
 	})
 }

@@ -4,9 +4,8 @@ import "slices"
 
 func init() {
 	const path = workspace + "projects/{project_id}/cycles/"
-	const scope = "projects.cycles"
 	register(Kind{
-		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id",
+		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Scope: "projects.cycles",
 		WebPath: "/{workspace_slug}/projects/{project_id}/cycles/{cycle_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A cycle (sprint) of a project. Work items refer to it in `cycle`. Cycles are created in the order of the manifest; the " +
 			"service shows the latest first.",
@@ -46,26 +45,25 @@ func init() {
 			},
 		},
 		Operations: slices.Concat([]Operation{
-			{Verb: Create, Path: path, Scope: scope + ":write", Body: []string{"project_id"}},
-		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/",
-			scope)),
+			{Verb: Create, Path: path, Body: []string{"project_id"}},
+		}, archiveOps("cycles", "cycle_id"), crud(path, "cycle_id", "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/")),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{
-		Name: "cycle_work_item",
-		Doc:  "That a work item belongs to a cycle.",
+		Name: "cycle_work_item", Scope: "projects.cycles",
+		Doc: "That a work item belongs to a cycle.",
 		Membership: &Membership{
 			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues",
 			Fields: "id,name,sequence_id,work_item", Exclusive: true,
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 4, Path: members, Scope: "projects.cycles:write",
+				Verb: AddMembers, ContractRow: 4, Path: members,
 				Body: []string{"issues"}, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{Verb: ListMembers, Path: members, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
-			manage(RemoveMembers, "projects/{project_id}/cycles/{cycle_id}/work-items/", "projects.cycles"),
-			{Verb: RemoveMembers, Path: members + "{work_item_id}/", Scope: "projects.cycles:write"},
+			{Verb: ListMembers, Path: members, Query: []string{"per_page", "cursor", "fields"}},
+			manage(RemoveMembers, "projects/{project_id}/cycles/{cycle_id}/work-items/"),
+			{Verb: RemoveMembers, Path: members + "{work_item_id}/"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),
 		},
 	})

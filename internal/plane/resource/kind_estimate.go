@@ -5,9 +5,8 @@ import "strconv"
 func init() {
 	const path = workspace + "projects/{project_id}/estimates/"
 	const points = "projects/{project_id}/estimates/{estimate_id}/"
-	const scope = "projects.estimates"
 	register(Kind{
-		Name: "estimate", Section: "estimates", Parent: "project", Param: "estimate_id", HasExternalID: true,
+		Name: "estimate", Section: "estimates", Parent: "project", Param: "estimate_id", Scope: "projects.estimates", HasExternalID: true,
 		Doc:     "The estimate of a project, which has one at most. planform never deletes it, since its points and their use would be lost.",
 		Example: `{name: Points, type: points, points: [{value: "1"}, {value: "2"}, {value: "3"}]}`,
 		Listing: Listing{Single: true},
@@ -20,13 +19,13 @@ func init() {
 			},
 		},
 		Operations: []Operation{
-			{Verb: List, Path: path, Scope: scope + ":read"},
-			{Verb: Create, Path: path, Scope: scope + ":write"},
-			{Verb: Update, Path: path, Scope: scope + ":write"},
+			{Verb: List, Path: path},
+			{Verb: Create, Path: path},
+			{Verb: Update, Path: path},
 		},
 	})
 	register(Kind{
-		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", HasExternalID: true,
+		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", Scope: "projects.estimates", HasExternalID: true,
 		Doc:     "A value of an estimate, which has 12 at most. Work items refer to it in `estimate_point`.",
 		Example: `{value: "5"}`,
 		Short:   "value", NaturalKey: []string{"value"},
@@ -39,8 +38,8 @@ func init() {
 			},
 		},
 		Operations: append(append([]Operation{
-			{Verb: Create, Path: workspace + points + "estimate-points/", Scope: scope + ":write", ListInBody: "estimate_points"},
-		}, crud(workspace+points+"estimate-points/", "estimate_point_id", scope, "lud")...), bulk(workspaceV2+points+"points/", scope)...),
+			{Verb: Create, Path: workspace + points + "estimate-points/", ListInBody: "estimate_points"},
+		}, crud(workspace+points+"estimate-points/", "estimate_point_id", "lud")...), bulk(workspaceV2+points+"points/")...),
 	})
 }
 

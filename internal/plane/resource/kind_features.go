@@ -1,9 +1,9 @@
 package resource
 
 func init() {
-	const ofProject, project = workspaceV2 + "projects/{project_id}/features/", "projects.features"
+	const ofProject = workspaceV2 + "projects/{project_id}/features/"
 	register(Kind{
-		Name: "project_features", Section: "features", Parent: "project", Param: "project_features_id",
+		Name: "project_features", Section: "features", Parent: "project", Param: "project_features_id", Scope: "projects.features",
 		Doc: "Features of a project, beside its own fields such as `cycle_view`. The plan switches on the features that the manifest needs, such " +
 			"as `milestones`, and says so. Only API v2 has it.",
 		Example: `{epics: true, milestones: true}`,
@@ -17,11 +17,11 @@ func init() {
 			{"manual_cycles", "is_manually_start_end_cycles_enabled", "cycles that people start and end"},
 			{"automated_cycles", "is_automated_cycle_enabled", "cycles that the service makes"},
 		}),
-		Operations: singleton(ofProject, project),
+		Operations: singleton(ofProject),
 	})
-	const ofWorkspace, scope = workspaceV2 + "features/", "workspaces.features"
+	const ofWorkspace = workspaceV2 + "features/"
 	register(Kind{
-		Name: "workspace_features", Section: "features", Param: "workspace_features_id",
+		Name: "workspace_features", Section: "features", Param: "workspace_features_id", Scope: "workspaces.features",
 		Doc: "Features of the workspace. The plan switches on the features that the manifest needs, such as `initiatives`, and says so. A switch " +
 			"has no effect if the workspace has not bought the feature. Only API v2 has it.",
 		Example: `{initiatives: true, customers: true}`,
@@ -41,7 +41,7 @@ func init() {
 			Name: "default_level", Wire: Wire{ContractDialect: "work_item_type_default_level"}, Type: Number, Max: 1000, Default: "0",
 			Doc: "Level in the hierarchy of work item types that a new one gets.", Example: "0",
 		}),
-		Operations: singleton(ofWorkspace, scope),
+		Operations: singleton(ofWorkspace),
 	})
 }
 
@@ -57,9 +57,9 @@ func switchFields(doc string, words [][3]string) []Field {
 }
 
 // singleton returns the operations of the only object at a path.
-func singleton(path, scope string) []Operation {
+func singleton(path string) []Operation {
 	return []Operation{
-		{Verb: List, Path: path, Scope: scope + ":read"},
-		{Verb: Update, Path: path, Scope: scope + ":write"},
+		{Verb: List, Path: path},
+		{Verb: Update, Path: path},
 	}
 }

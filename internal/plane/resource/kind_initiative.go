@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "initiatives/"
 	register(Kind{
-		Name: "initiative", Section: "initiatives", Param: "initiative_id",
+		Name: "initiative", Section: "initiatives", Param: "initiative_id", Scope: "initiatives",
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:       "An initiative of the workspace, with its projects and labels.",
 		Example:   `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
@@ -41,40 +41,37 @@ func init() {
 				Doc: "Work items of a type that is an epic, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform added.", Example: "web/checkout",
 			},
 		},
-		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
+		Operations: crud(path, "initiative_id", "lgcud"),
 	})
 	register(Kind{
-		Name:       "initiative_project",
+		Name: "initiative_project", Scope: "initiatives.projects",
 		Doc:        "That a project belongs to an initiative.",
 		Membership: &Membership{Container: "initiative", Member: "project", On: "initiative", Field: "projects", Body: "project_ids"},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 8, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:write",
+				Verb: AddMembers, ContractRow: 8, Path: path + "{initiative_id}/projects/",
 				Body: []string{"project_ids"}, Doc: "Adds projects to an initiative.",
 			},
 			{
-				Verb: ListMembers, ContractRow: 17, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:read",
+				Verb: ListMembers, ContractRow: 17, Path: path + "{initiative_id}/projects/",
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
-			{Verb: RemoveMembers, Path: path + "{initiative_id}/projects/", Scope: "initiatives.projects:write"},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/projects/"},
 			overview("initiatives", "initiatives", "initiative", "project_ids"),
 		},
 	})
 	register(Kind{
-		Name:       "initiative_epic",
+		Name: "initiative_epic", Scope: "initiatives.epics",
 		Doc:        "That an epic belongs to an initiative.",
 		Membership: &Membership{Container: "initiative", Member: "work_item", On: "initiative", Field: "epics", Body: "epic_ids"},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
-			{
-				Verb: ListMembers, Path: path + "{initiative_id}/epics/", Scope: "initiatives.epics:read",
-				Query: []string{"per_page", "cursor"},
-			},
-			{Verb: RemoveMembers, Path: path + "{initiative_id}/epics/", Scope: "initiatives.epics:write"},
+			{Verb: AddMembers, Path: path + "{initiative_id}/epics/", Success: 200},
+			{Verb: ListMembers, Path: path + "{initiative_id}/epics/", Query: []string{"per_page", "cursor"}},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/epics/"},
 		},
 	})
 	register(Kind{
-		Name:       "initiative_initiative_label",
+		Name: "initiative_initiative_label", Scope: "initiatives.labels",
 		Doc:        "That an initiative carries an initiative label.",
 		Membership: &Membership{Container: "initiative", Member: "initiative_label", On: "initiative", Field: "labels", Body: "label_ids"},
 		Operations: []Operation{
@@ -83,10 +80,10 @@ func init() {
 				Body: []string{"label_ids"}, Doc: "Adds labels to an initiative.",
 			},
 			{
-				Verb: ListMembers, Path: path + "{initiative_id}/labels/", Scope: "initiatives.labels:read",
+				Verb: ListMembers, Path: path + "{initiative_id}/labels/",
 				GetCommand: "labels-of-initiative", Doc: "Reads the labels of an initiative.", Query: []string{"per_page", "cursor"},
 			},
-			{Verb: RemoveMembers, Path: path + "{initiative_id}/labels/", Scope: "initiatives.labels:write"},
+			{Verb: RemoveMembers, Path: path + "{initiative_id}/labels/"},
 			overview("initiatives", "initiatives", "initiative", "label_ids"),
 		},
 	})

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "initiatives/labels/"
 	register(Kind{
-		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
+		Name: "initiative_label", Section: "initiative_labels", Param: "label_id", Scope: "initiatives.labels",
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:       "A label for initiatives.",
 		Example:   `{key: growth, name: Growth, color: "#22c55e"}`,
@@ -18,14 +18,11 @@ func init() {
 			{Name: "sort_order", Type: Number, Documented: true, Doc: "Position among the labels: lower comes first.", Example: "1000"},
 		},
 		Operations: append([]Operation{
+			{Verb: Update, ContractRow: 7, Path: path + "{label_id}/", Doc: "Changes the fields that are passed."},
 			{
-				Verb: Update, ContractRow: 7, Path: path + "{label_id}/", Scope: "initiatives.labels:write",
-				Doc: "Changes the fields that are passed.",
-			},
-			{
-				Verb: List, ContractRow: 18, Path: path, Scope: "initiatives.labels:read",
+				Verb: List, ContractRow: 18, Path: path,
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-labels", Doc: "Reads all initiative labels of the workspace.",
 			},
-		}, crud(path, "label_id", "initiatives.labels", "gcd")...),
+		}, crud(path, "label_id", "gcd")...),
 	})
 }

@@ -1,9 +1,8 @@
 package resource
 
 func init() {
-	const scope = "projects.intakes"
 	register(Kind{
-		Name: "intake_item", Section: "intake", Parent: "project", Param: "intake_item_id", HasExternalID: true,
+		Name: "intake_item", Section: "intake", Parent: "project", Param: "intake_item_id", Scope: "projects.intakes", HasExternalID: true,
 		Doc:                "An item in the intake of a project, which waits for a decision. API v2 only.",
 		Example:            `{key: dark-mode, name: Dark mode, priority: low, source_email: eve@example.com}`,
 		AdoptOnRequestOnly: true,
@@ -38,6 +37,6 @@ func init() {
 			{Name: "source", Type: Text, MaxLength: 255, Doc: "Where it comes from.", Example: "FORM"},
 			{Name: "source_email", Type: Text, Clear: ClearNull, Doc: "E-mail address of the sender.", Example: "eve@example.com"},
 		},
-		Operations: crud(workspaceV2+"projects/{project_id}/intake-issues/", "intake_item_id", scope, "lgcud"),
+		Operations: crud(workspaceV2+"projects/{project_id}/intake-issues/", "intake_item_id", "lgcud"),
 	})
 }

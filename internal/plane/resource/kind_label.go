@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "label", Section: "labels", Parent: "project", Param: "label_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "label", Section: "labels", Parent: "project", Param: "label_id", Scope: "projects.labels", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A label of a project. Work items refer to it in `labels`.",
 		Example: `{name: backend, color: "#3b82f6"}`,
 		Short:   "name", Listing: Listing{CountedAs: "labels"},
@@ -19,7 +19,7 @@ func init() {
 				Doc: "Position among the labels: lower comes first. By default, new labels come after the existing ones, in the order of the manifest.", Example: "1000",
 			},
 		},
-		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"),
-			bulk(workspaceV2+"projects/{project_id}/labels/", "projects.labels")...),
+		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "lgcud"),
+			bulk(workspaceV2+"projects/{project_id}/labels/")...),
 	})
 }

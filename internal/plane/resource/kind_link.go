@@ -2,9 +2,8 @@ package resource
 
 func init() {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/links/"
-	const scope = "projects.work_items.links"
 	register(Kind{
-		Name: "link", Section: "links", Parent: "work_item", Param: "link_id",
+		Name: "link", Section: "links", Parent: "work_item", Param: "link_id", Scope: "projects.work_items.links",
 		Doc:     "A link of a work item to another resource. Its URL identifies it among the item's links.",
 		Example: `{url: "https://example.com/design", title: Design}`,
 		Short:   "url", NaturalKey: []string{"url"},
@@ -16,8 +15,8 @@ func init() {
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, ContractRow: 3, Path: path, Scope: scope + ":write", Doc: "Adds a link to a work item."},
-			{Verb: List, ContractRow: 14, Path: path, Scope: scope + ":read", GetCommand: "links", Doc: "Reads all links of a work item."},
-		}, crud(path, "link_id", scope, "ud")...),
+			{Verb: Create, ContractRow: 3, Path: path, Doc: "Adds a link to a work item."},
+			{Verb: List, ContractRow: 14, Path: path, GetCommand: "links", Doc: "Reads all links of a work item."},
+		}, crud(path, "link_id", "ud")...),
 	})
 }

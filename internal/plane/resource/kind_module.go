@@ -4,9 +4,8 @@ import "slices"
 
 func init() {
 	const path = workspace + "projects/{project_id}/modules/"
-	const scope = "projects.modules"
 	register(Kind{
-		Name: "module", Section: "modules", Parent: "project", Param: "module_id",
+		Name: "module", Section: "modules", Parent: "project", Param: "module_id", Scope: "projects.modules",
 		WebPath: "/{workspace_slug}/projects/{project_id}/modules/{module_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service " +
 			"shows the latest first.",
@@ -50,22 +49,22 @@ func init() {
 				Example: "false",
 			},
 		},
-		Operations: slices.Concat(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud"),
-			bulk(workspaceV2+"projects/{project_id}/modules/", scope)),
+		Operations: slices.Concat(archiveOps("modules", "module_id"), crud(path, "module_id", "lgcud"),
+			bulk(workspaceV2+"projects/{project_id}/modules/")),
 	})
 	const members = path + "{module_id}/module-issues/"
 	register(Kind{
-		Name: "module_work_item",
-		Doc:  "That a work item belongs to a module.",
+		Name: "module_work_item", Scope: "projects.modules",
+		Doc: "That a work item belongs to a module.",
 		Membership: &Membership{
 			Container: "module", Member: "work_item", On: "work_item", Field: "module", SeveralField: "modules", Body: "issues",
 			Fields: "id,name,sequence_id,work_item",
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: members, Success: 200, Scope: "projects.modules:write"},
-			{Verb: ListMembers, Path: members, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}},
-			manage(RemoveMembers, "projects/{project_id}/modules/{module_id}/work-items/", scope),
-			{Verb: RemoveMembers, Path: members + "{work_item_id}/", Scope: "projects.modules:write"},
+			{Verb: AddMembers, Path: members, Success: 200},
+			{Verb: ListMembers, Path: members, Query: []string{"per_page", "cursor", "fields"}},
+			manage(RemoveMembers, "projects/{project_id}/modules/{module_id}/work-items/"),
+			{Verb: RemoveMembers, Path: members + "{work_item_id}/"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "module_ids"),
 		},
 	})

@@ -7,28 +7,28 @@ import (
 )
 
 func init() {
-	const wiki, wikiScope = "pages/", "wiki.pages"
+	const wiki = "pages/"
 	const nested = "Pages can be nested: the outer one is the `parent` of the inner ones. `{folder: docs}` makes [pages of a folder](pages.md). " +
 		"With API v1, pages can only be created. With API v2, they can also be changed, nested and deleted."
 	register(Kind{
-		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
+		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", Scope: "wiki.pages", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
 		Lifecycle: Lifecycle{RequiresFeature: "wiki", BeforeDelete: archivePage}, Listing: Listing{partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
 		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
 		Fields:  pageFields("page", true),
-		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
-			{Verb: Create, ContractRow: 12, Path: workspace + wiki, Scope: wikiScope + ":write", Doc: "Creates a page at workspace level."},
-		}, crud(workspace+wiki, "page_id", wikiScope, "lg")),
+		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", "lgcud"), []Operation{
+			{Verb: Create, ContractRow: 12, Path: workspace + wiki, Doc: "Creates a page at workspace level."},
+		}, crud(workspace+wiki, "page_id", "lg")),
 	})
-	const inProject, scope = "projects/{project_id}/pages/", "projects.pages"
+	const inProject = "projects/{project_id}/pages/"
 	register(Kind{
-		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
+		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", Scope: "projects.pages", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
 		Lifecycle: Lifecycle{RequiresFeature: "page_view", BeforeDelete: archivePage}, Listing: Listing{partial: true},
 		Doc:        "A page of a project. " + nested,
 		Example:    `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
 		Fields:     pageFields("project_page", false),
-		Operations: slices.Concat(crud(workspaceV2+inProject, "page_id", scope, "lgcud"), crud(workspace+inProject, "page_id", scope, "lgc")),
+		Operations: slices.Concat(crud(workspaceV2+inProject, "page_id", "lgcud"), crud(workspace+inProject, "page_id", "lgc")),
 	})
 }
 

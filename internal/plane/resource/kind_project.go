@@ -12,7 +12,7 @@ const LongestCodeV2 = 10
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues",
+		Name: "project", Section: "projects", Param: "project_id", Scope: "projects", WebPath: "/{workspace_slug}/projects/{project_id}/issues",
 		Doc: "A project of the workspace, given by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"A missing project is created, for which it needs an `identifier` and a `name`.",
 		Example: `key: web
@@ -85,17 +85,17 @@ members: [ada@example.com]`,
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, ContractRow: 2, Path: workspace + "projects/{project_id}", Scope: "projects:write",
+				Verb: Update, ContractRow: 2, Path: workspace + "projects/{project_id}",
 				Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
-			{Verb: Summary, Path: path + "{project_id}/summary/", Scope: "projects:read"},
-			{Verb: Archive, Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
-			{Verb: Unarchive, Path: path + "{project_id}/archive/", Scope: "projects:write"},
-		}, crud(path, "project_id", "projects", "lgcd")...),
+			{Verb: Summary, Path: path + "{project_id}/summary/"},
+			{Verb: Archive, Path: path + "{project_id}/archive/", Success: 204},
+			{Verb: Unarchive, Path: path + "{project_id}/archive/"},
+		}, crud(path, "project_id", "lgcd")...),
 	})
 	const members, membersV2 = path + "{project_id}/project-members/", workspaceV2 + "projects/{project_id}/members/"
 	register(Kind{
-		Name: "project_member", Listing: Listing{CountedAs: "members"},
+		Name: "project_member", Listing: Listing{CountedAs: "members"}, Scope: "projects.members",
 		Doc: "That a member of the workspace belongs to a project.",
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", Batch: 1,
@@ -107,23 +107,23 @@ members: [ada@example.com]`,
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: membersV2, Scope: "projects.members:write", OneAtATime: true, Body: []string{"member_id"}},
-			{Verb: AddMembers, Path: members, Scope: "projects.members:write", OneAtATime: true},
+			{Verb: AddMembers, Path: membersV2, OneAtATime: true, Body: []string{"member_id"}},
+			{Verb: AddMembers, Path: members, OneAtATime: true},
 			{
-				Verb: ListMembers, Path: membersV2, Scope: "projects.members:read",
+				Verb: ListMembers, Path: membersV2,
 				Query: []string{"per_page", "cursor"}, GetCommand: "project-member-roles", Doc: "Reads the roles of the members of a project.",
 			},
-			{Verb: ListMembers, Path: members, Scope: "projects.members:read"},
-			{Verb: ListLite, Path: path + "{project_id}/project-members-lite/", Scope: "projects.members:read"},
-			{Verb: Get, Path: members + "{member_id}/", Scope: "projects.members:read"},
-			{Verb: UpdateMember, Path: membersV2 + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
-			{Verb: UpdateMember, Path: members + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
-			{Verb: RemoveMembers, Path: membersV2 + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
-			{Verb: RemoveMembers, Path: members + "{member_id}/", Scope: "projects.members:write", OneAtATime: true},
+			{Verb: ListMembers, Path: members},
+			{Verb: ListLite, Path: path + "{project_id}/project-members-lite/"},
+			{Verb: Get, Path: members + "{member_id}/"},
+			{Verb: UpdateMember, Path: membersV2 + "{member_id}/", OneAtATime: true},
+			{Verb: UpdateMember, Path: members + "{member_id}/", OneAtATime: true},
+			{Verb: RemoveMembers, Path: membersV2 + "{member_id}/", OneAtATime: true},
+			{Verb: RemoveMembers, Path: members + "{member_id}/", OneAtATime: true},
 		},
 	})
 	register(Kind{
-		Name: "role", Param: "role_id",
+		Name: "role", Param: "role_id", Scope: "workspaces.roles",
 		Doc:        "A role that people have in the workspace or in a project. API v2 only.",
 		WhereMade:  "an admin defines roles in Plane, in the settings of the workspace",
 		NaturalKey: []string{"slug", "name"},
@@ -134,7 +134,7 @@ members: [ada@example.com]`,
 			{Name: "level", Type: Number, Doc: "How far it reaches, compared with others.", Example: "15"},
 		},
 		Operations: []Operation{{
-			Verb: List, Path: workspaceV2 + "roles/", Scope: "workspaces.roles:read",
+			Verb: List, Path: workspaceV2 + "roles/",
 			Query: []string{"per_page", "offset"}, // no cursor follows the order that they have
 		}},
 	})

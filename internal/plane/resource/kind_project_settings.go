@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "project_settings", Section: "settings", Parent: "project", Param: "project_settings_id",
+		Name: "project_settings", Section: "settings", Parent: "project", Param: "project_settings_id", Scope: "projects",
 		Doc:     "Visibility and priority of a project. A new project is public at first; its settings follow with a later request. API v2 only.",
 		Example: `{visibility: private}`,
 		Listing: Listing{Single: true, Singleton: true},
@@ -16,6 +16,6 @@ func init() {
 				Doc: "Priority of the project among the others.", Example: "high",
 			},
 		},
-		Operations: singleton(workspaceV2+"projects/{project_id}/", "projects"),
+		Operations: singleton(workspaceV2 + "projects/{project_id}/"),
 	})
 }

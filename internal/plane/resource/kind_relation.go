@@ -14,19 +14,16 @@ func init() {
 func registerRelations(name, inverse string) {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/relations/"
 	register(Kind{
-		Name: "work_item_" + name,
-		Doc:  "That a work item names another in its `" + name + "`.",
+		Name: "work_item_" + name, Scope: "projects.work_items",
+		Doc: "That a work item names another in its `" + name + "`.",
 		Membership: &Membership{
 			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", IDField: "issue_id",
 			ResultKey: name, Inverse: "work_item_" + inverse,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: path, Scope: "projects.work_items:write"},
-			{Verb: ListMembers, Path: path, Scope: "projects.work_items:read"},
-			{
-				Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write",
-				Body: []string{"related_issue"}, OneAtATime: true,
-			},
+			{Verb: AddMembers, Path: path},
+			{Verb: ListMembers, Path: path},
+			{Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Body: []string{"related_issue"}, OneAtATime: true},
 		},
 	})
 }
@@ -35,10 +32,9 @@ func registerRelations(name, inverse string) {
 // definitions, and remove a relation by the other item alone, because two items can have only one.
 func registerCustomRelations() {
 	const path = workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/relations/"
-	const scope = "projects.work_items.relations"
 	register(Kind{
-		Name: "work_item_relation",
-		Doc:  "That a work item is to another what one of the `relation_definitions` says.",
+		Name: "work_item_relation", Scope: "projects.work_items.relations",
+		Doc: "That a work item is to another what one of the `relation_definitions` says.",
 		Membership: &Membership{
 			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids",
 			ResultKey: EachKey, Inverse: "work_item_relation",
@@ -48,12 +44,9 @@ func registerCustomRelations() {
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: path, Scope: scope + ":write"},
-			{
-				Verb: ListMembers, Path: path, Scope: scope + ":read", GetCommand: "custom-relations",
-				Doc: "Reads the custom relations of a work item.",
-			},
-			{Verb: RemoveMembers, Path: path + "{related_work_item_id}/", Scope: scope + ":write", OneAtATime: true},
+			{Verb: AddMembers, Path: path},
+			{Verb: ListMembers, Path: path, GetCommand: "custom-relations", Doc: "Reads the custom relations of a work item."},
+			{Verb: RemoveMembers, Path: path + "{related_work_item_id}/", OneAtATime: true},
 		},
 	})
 }

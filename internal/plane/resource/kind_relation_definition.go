@@ -6,11 +6,11 @@ func (k *Kind) IsBuiltIn(r Row) bool { return k.Name == relationDefinition && r[
 const relationDefinition = "relation_definition"
 
 func init() {
-	const path, scope = workspaceV2 + "work-item-relation-definitions/", "workspaces.work_item_relation_definitions"
-	ops := crud(path, "relation_definition_id", scope, "lgcud")
+	const path = workspaceV2 + "work-item-relation-definitions/"
+	ops := crud(path, "relation_definition_id", "lgcud")
 	ops[0].Query = []string{"per_page", "offset", "fields"} // the only list of API v2 without a cursor
 	register(Kind{
-		Name: relationDefinition, Section: "relation_definitions", Param: "relation_definition_id", HasExternalID: true,
+		Name: relationDefinition, Section: "relation_definitions", Param: "relation_definition_id", Scope: "workspaces.work_item_relation_definitions", HasExternalID: true,
 		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
 			"The relations that every workspace has can be used, but not changed.",
 		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path, scope = workspaceV2 + "releases/", "releases"
 	register(Kind{
-		Name: "release", Section: "releases", Param: "release_id", HasExternalID: true,
+		Name: "release", Section: "releases", Param: "release_id", Scope: "releases", HasExternalID: true,
 		Lifecycle: Lifecycle{RequiresFeature: "releases"}, Listing: Listing{Unmanaged: []string{"comments"}},
 		Doc: "A release of the workspace, with its tag, labels, work items, links and changelog. API v2 only.",
 		Example: `name: Spring
@@ -44,33 +44,33 @@ changelog: {description: "- A **faster** checkout"}`,
 					"added. The service does not show them, so they are [not compared](limits.md#what-is-not-compared).", Example: "web/checkout",
 			},
 		},
-		Operations: crud(path, "release_id", scope, "lgcud"),
+		Operations: crud(path, "release_id", "lgcud"),
 	})
 	register(Kind{
-		Name: "release_release_label",
-		Doc:  "That a release carries a release label.",
+		Name: "release_release_label", Scope: "releases",
+		Doc: "That a release carries a release label.",
 		Membership: &Membership{
 			Container: "release", Member: "release_label", On: "release", Field: "labels", Body: "label_ids",
 			ResultKey: "label_ids",
 		},
 		Operations: []Operation{
-			manage(AddMembers, "releases/{release_id}/labels/", scope),
-			{Verb: ListMembers, Path: path + "{release_id}/", Scope: scope + ":read"}, // the release has them
-			manage(RemoveMembers, "releases/{release_id}/labels/", scope),
+			manage(AddMembers, "releases/{release_id}/labels/"),
+			{Verb: ListMembers, Path: path + "{release_id}/"}, // the release has them
+			manage(RemoveMembers, "releases/{release_id}/labels/"),
 			overview("releases", scope, "release", "label_ids"),
 		},
 	})
 	register(Kind{
-		Name:       "release_work_item",
+		Name: "release_work_item", Scope: "releases",
 		Doc:        "That a work item belongs to a release, which no operation lists.",
 		Membership: &Membership{Container: "release", Member: "work_item", On: "release", Field: "work_items", Body: "work_items"},
 		Operations: []Operation{
-			manage(AddMembers, "releases/{release_id}/work-items/", scope),
-			manage(RemoveMembers, "releases/{release_id}/work-items/", scope),
+			manage(AddMembers, "releases/{release_id}/work-items/"),
+			manage(RemoveMembers, "releases/{release_id}/work-items/"),
 		},
 	})
 	register(Kind{
-		Name: "release_changelog", Section: "changelog", Parent: "release", Param: "release_changelog_id",
+		Name: "release_changelog", Section: "changelog", Parent: "release", Param: "release_changelog_id", Scope: "releases",
 		Doc:     "The changelog of a release. Each release has one from the start.",
 		Example: `{description: "- A **faster** checkout"}`,
 		Listing: Listing{Single: true, Singleton: true},
@@ -84,10 +84,10 @@ changelog: {description: "- A **faster** checkout"}`,
 				Example: "<ul><li>A <strong>faster</strong> checkout</li></ul>",
 			},
 		},
-		Operations: singleton(path+"{release_id}/changelog/", scope),
+		Operations: singleton(path + "{release_id}/changelog/"),
 	})
 	register(Kind{
-		Name: "release_link", Section: "links", Parent: "release", Param: "link_id",
+		Name: "release_link", Section: "links", Parent: "release", Param: "link_id", Scope: "releases.links",
 		Doc:        "A link of a release to another resource. Its URL identifies it among the release's links.",
 		Example:    `{url: "https://example.com/notes", title: Notes}`,
 		NaturalKey: []string{"url"},
@@ -99,6 +99,6 @@ changelog: {description: "- A **faster** checkout"}`,
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Text of the link.", Example: "Notes"},
 			{Name: "metadata", Type: JSON, Doc: "Further properties, sent as they are.", Example: `{"icon": "book"}`},
 		},
-		Operations: crud(path+"{release_id}/links/", "link_id", "releases.links", "lgcud"),
+		Operations: crud(path+"{release_id}/links/", "link_id", "lgcud"),
 	})
 }

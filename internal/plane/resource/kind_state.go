@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/{project_id}/states/"
 	register(Kind{
-		Name: "state", Section: "states", Parent: "project", Param: "state_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "state", Section: "states", Parent: "project", Param: "state_id", Scope: "projects.states", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done " +
 			"and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
@@ -41,11 +41,10 @@ func init() {
 				Doc: "Whether new work items start in this state. If another state is the default, give that one `default: false`.", Example: "false",
 			},
 		},
-		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/",
-			"projects.states")...),
+		Operations: append(crud(path, "state_id", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/")...),
 	})
 	register(Kind{
-		Name: "workspace_state", Section: "states", Param: "state_id", HasExternalID: true, Governance: Governance{
+		Name: "workspace_state", Section: "states", Param: "state_id", Scope: "workspaces.states", HasExternalID: true, Governance: Governance{
 			Flag: "states", AtWorkspace: true, Other: "state",
 		},
 		Doc:     "A state of the workspace, if the workspace manages the states of all its projects. Work items refer to it in `state`.",
@@ -60,6 +59,6 @@ func init() {
 				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 		},
-		Operations: crud(workspace+"states/", "state_id", "workspaces.states", "lgcud"),
+		Operations: crud(workspace+"states/", "state_id", "lgcud"),
 	})
 }

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "teamspaces/"
 	register(Kind{
-		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
+		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id", Scope: "teamspaces",
 		Lifecycle: Lifecycle{RequiresFeature: "teamspaces"},
 		Doc:       "A teamspace of the workspace, with its projects and members.",
 		Example:   `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
@@ -45,34 +45,31 @@ func init() {
 			},
 		},
 		Operations: append([]Operation{
-			{
-				Verb: Update, ContractRow: 5, Path: path + "{teamspace_id}/", Scope: "teamspaces:write",
-				Doc: "Changes the fields that are passed.",
-			},
-		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
+			{Verb: Update, ContractRow: 5, Path: path + "{teamspace_id}/", Doc: "Changes the fields that are passed."},
+		}, crud(path, "teamspace_id", "lgcd")...),
 	})
 	register(Kind{
-		Name:       "teamspace_project",
+		Name: "teamspace_project", Scope: "teamspaces.projects",
 		Doc:        "That a project belongs to a teamspace.",
 		Membership: &Membership{Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids"},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 6, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:write",
+				Verb: AddMembers, ContractRow: 6, Path: path + "{teamspace_id}/projects/",
 				Body: []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
 			},
-			{Verb: ListMembers, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:read"},
-			{Verb: RemoveMembers, Path: path + "{teamspace_id}/projects/", Scope: "teamspaces.projects:write"},
+			{Verb: ListMembers, Path: path + "{teamspace_id}/projects/"},
+			{Verb: RemoveMembers, Path: path + "{teamspace_id}/projects/"},
 			overview("teamspaces", "teamspaces", "teamspace", "project_ids"),
 		},
 	})
 	register(Kind{
-		Name:       "teamspace_member",
+		Name: "teamspace_member", Scope: "teamspaces.members",
 		Doc:        "That a member of the workspace belongs to a teamspace.",
 		Membership: &Membership{Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids"},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
-			{Verb: ListMembers, Path: path + "{teamspace_id}/members/", Scope: "teamspaces.members:read"},
-			{Verb: RemoveMembers, Path: path + "{teamspace_id}/members/", Scope: "teamspaces.members:write"},
+			{Verb: AddMembers, Path: path + "{teamspace_id}/members/", Success: 200},
+			{Verb: ListMembers, Path: path + "{teamspace_id}/members/"},
+			{Verb: RemoveMembers, Path: path + "{teamspace_id}/members/"},
 			overview("teamspaces", "teamspaces", "teamspace", "member_ids"),
 		},
 	})

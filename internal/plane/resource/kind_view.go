@@ -4,19 +4,19 @@ import "slices"
 
 func init() {
 	const doc = "A view bears no mark, so planform finds it by its name. "
-	const ofWorkspace, scope = workspaceV2 + "views/", "workspaces.views"
+	const ofWorkspace = workspaceV2 + "views/"
 	register(Kind{
-		Name: "view", Section: "views", Param: "view_id",
+		Name: "view", Section: "views", Param: "view_id", Scope: "workspaces.views",
 		Doc:     "A view of the workspace: a filter of the work items of all projects, and how they are shown. " + doc + "Only API v2 has views.",
 		Example: `{name: Urgent, filters: {priority: [urgent], state_group: [started]}, display: {group_by: priority}}`,
 		Fields: viewFields( // a workspace has no states, labels, cycles and modules
 			Field{Name: "project", Type: RefSet, Ref: "project", Doc: "Projects, by key, identifier, name or ID.", Example: "web"},
 		),
-		Operations: crud(ofWorkspace, "view_id", scope, "lgcud"),
+		Operations: crud(ofWorkspace, "view_id", "lgcud"),
 	})
-	const inProject, projectScope = workspaceV2 + "projects/{project_id}/views/", "projects.views"
+	const inProject = workspaceV2 + "projects/{project_id}/views/"
 	register(Kind{
-		Name: "project_view", Section: "views", Parent: "project", Param: "view_id",
+		Name: "project_view", Section: "views", Parent: "project", Param: "view_id", Scope: "projects.views",
 		Lifecycle: Lifecycle{RequiresFeature: "issue_views_view"},
 		Doc:       "A view of a project: a filter of its work items, and how they are shown. " + doc + "Only API v2 has views.",
 		Example: `name: Bugs in progress
@@ -29,7 +29,7 @@ display: {layout: list, group_by: assignees}`,
 			Field{Name: "module", Type: RefSet, Ref: "module", Doc: "Modules, by key, name or ID.", Example: "Checkout"},
 			Field{Name: "type", Type: RefSet, Ref: "work_item_type", Doc: "Types, by key, name or ID.", Example: "Bug"},
 		),
-		Operations: crud(inProject, "view_id", projectScope, "lgcud"),
+		Operations: crud(inProject, "view_id", "lgcud"),
 	})
 }
 

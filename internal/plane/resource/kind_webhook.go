@@ -13,7 +13,7 @@ func (k *Kind) Secret() string {
 
 func init() {
 	register(Kind{
-		Name: "webhook", Section: "webhooks", Param: "webhook_id",
+		Name: "webhook", Section: "webhooks", Param: "webhook_id", Scope: "webhooks",
 		Doc: "A webhook of the workspace: the service sends events to its URL. API v2 only. The service shows its secret once, when it is created; " +
 			"planform writes it into `secret_file`, and nowhere else. If the file is gone, `--new-secrets` asks for another secret.",
 		Example: `{name: CI, url: "https://ci.example.com/plane", events: [work_item], secret_file: secrets/ci.key}`,
@@ -40,8 +40,8 @@ func init() {
 				Example: "secrets/ci.key",
 			},
 		},
-		Operations: append(crud(workspaceV2+"webhooks/", "webhook_id", "webhooks", "lgcud"), Operation{
-			Verb: NewSecret, Path: workspaceV2 + "webhooks/{webhook_id}/regenerate/", Success: 200, Scope: "webhooks:write",
+		Operations: append(crud(workspaceV2+"webhooks/", "webhook_id", "lgcud"), Operation{
+			Verb: NewSecret, Path: workspaceV2 + "webhooks/{webhook_id}/regenerate/", Success: 200,
 			Doc: "Gives the webhook a new secret, which the answer shows once. The former one is no good from then on.",
 		}),
 	})

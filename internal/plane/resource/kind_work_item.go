@@ -3,9 +3,8 @@ package resource
 func init() {
 	const path = workspace + "projects/{project_id}/work-items/"
 	const itemsV2 = workspaceV2 + "projects/{project_id}/work-items/"
-	const scope = "projects.work_items"
 	register(Kind{
-		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id",
+		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", Scope: "projects.work_items",
 		WebPath: "/{workspace_slug}/projects/{project_id}/issues/{work_item_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A work item of a project. Items can be nested: the outer one is the `parent` of the inner ones.",
 		Example: `key: checkout
@@ -127,20 +126,17 @@ links:
 			customRelationField(),
 		},
 		Operations: append([]Operation{
-			{Verb: Create, ContractRow: 1, Path: path, Scope: scope + ":write", Doc: "Creates a work item."},
+			{Verb: Create, ContractRow: 1, Path: path, Doc: "Creates a work item."},
 			{
-				Verb: Find, ContractRow: 13, Path: workspace + "work-items/{identifier}/", Scope: scope + ":read",
+				Verb: Find, ContractRow: 13, Path: workspace + "work-items/{identifier}/",
 				Query: []string{"expand"}, GetCommand: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
 			},
-			{
-				Verb: List, Path: path, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"},
-			},
-			{Verb: Archive, Path: itemsV2 + "{work_item_id}/archive/", Success: 200, Scope: scope + ":write"},
-			{Verb: Unarchive, Method: "POST", Path: itemsV2 + "{work_item_id}/unarchive/", Success: 200, Scope: scope + ":write"},
-			{Verb: Archive, Method: "PATCH", Path: path + "{work_item_id}/", Scope: scope + ":write", Body: []string{"archived_at"}},
-			{Verb: Unarchive, Method: "PATCH", Path: path + "{work_item_id}/", Scope: scope + ":write", Body: []string{"archived_at"}},
-		}, append(crud(path, "work_item_id", scope, "gud"), bulk(itemsV2, scope)...)...),
+			{Verb: List, Path: path, Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"}},
+			{Verb: Archive, Path: itemsV2 + "{work_item_id}/archive/", Success: 200},
+			{Verb: Unarchive, Method: "POST", Path: itemsV2 + "{work_item_id}/unarchive/", Success: 200},
+			{Verb: Archive, Method: "PATCH", Path: path + "{work_item_id}/", Body: []string{"archived_at"}},
+			{Verb: Unarchive, Method: "PATCH", Path: path + "{work_item_id}/", Body: []string{"archived_at"}},
+		}, append(crud(path, "work_item_id", "gud"), bulk(itemsV2)...)...),
 	})
 }
 

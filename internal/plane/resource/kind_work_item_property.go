@@ -10,15 +10,14 @@ const (
 func init() {
 	const project = workspace + "projects/{project_id}/"
 	const values = project + "work-items/{work_item_id}/work-item-properties/{property_id}/values/"
-	const scope = "projects.work_item_properties"
 	const valueScope = "projects.work_item_property_values"
 	register(Kind{
-		Name: Property, Section: "properties", Parent: WorkItemType, Param: "property_id", HasExternalID: true,
+		Name: Property, Section: "properties", Parent: WorkItemType, Param: "property_id", Scope: "projects.work_item_properties", HasExternalID: true,
 		Doc:        "A custom field of a work item type. Work items of the type give its value in `fields`.",
 		Example:    `{name: Severity, type: option, options: [Low, High]}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property"},
 		Fields:     propertyFields(""),
-		Operations: append(crud(project+"work-item-types/{type_id}/work-item-properties/", "property_id", scope, "lgcu"),
+		Operations: append(crud(project+"work-item-types/{type_id}/work-item-properties/", "property_id", "lgcu"),
 			Operation{Verb: SetValue, Path: values, Success: 200, Scope: valueScope + ":write"},
 			Operation{Verb: GetValue, Path: values, Scope: valueScope + ":read"},
 			Operation{Verb: ClearValue, Path: values, Scope: valueScope + ":write"},
@@ -26,38 +25,38 @@ func init() {
 				Verb: GetFields, Path: workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/", Scope: "projects.work_items:read",
 			},
 			Operation{
-				Verb: ListNames, Path: workspaceV2 + "projects/{project_id}/work-item-properties/", Scope: scope + ":read",
+				Verb: ListNames, Path: workspaceV2 + "projects/{project_id}/work-item-properties/",
 				Query: []string{"per_page", "cursor", "fields"},
 			},
 		),
 	})
 	register(Kind{
-		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name",
+		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", Scope: "projects.work_item_property_options", HasExternalID: true, Short: "name",
 		Listing:    Listing{ParentType: "option", Appended: true},
 		Doc:        "A choice of a custom field of the type `option`. A bare text is its name.",
 		Example:    `{name: High, description: Somebody cannot work}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property_option"},
 		Fields:     optionFields(Field{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether it can be chosen.", Example: "false"}),
-		Operations: crud(project+"work-item-properties/{property_id}/options/", "option_id", "projects.work_item_property_options", "lgcu"),
+		Operations: crud(project+"work-item-properties/{property_id}/options/", "option_id", "lgcu"),
 	})
-	const ofWorkspace, workspaceScope = workspaceV2 + "work-item-properties/", "workspaces.work_item_properties"
+	const ofWorkspace = workspaceV2 + "work-item-properties/"
 	register(Kind{
-		Name: "workspace_work_item_property", Section: "work_item_properties", Param: "property_id", HasExternalID: true,
+		Name: "workspace_work_item_property", Section: "work_item_properties", Param: "property_id", Scope: "workspaces.work_item_properties", HasExternalID: true,
 		Doc: "A custom field of the workspace, if the workspace manages the types of all its projects. Types name it in `properties`. Only API " +
 			"v2 has it.",
 		Example:    `{name: Severity, type: option, options: [Low, High]}`,
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: Property},
 		Fields:     propertyFields("true"), // without it the service hides a new one
-		Operations: crud(ofWorkspace, "property_id", workspaceScope, "lgcu"),
+		Operations: crud(ofWorkspace, "property_id", "lgcu"),
 	})
 	register(Kind{
-		Name: "workspace_work_item_property_option", Section: "options", Parent: "workspace_work_item_property", Param: "option_id",
+		Name: "workspace_work_item_property_option", Section: "options", Parent: "workspace_work_item_property", Param: "option_id", Scope: "workspaces.work_item_properties",
 		HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option", Appended: true},
 		Doc:        "A choice of a custom field of the workspace of the type `option`. A bare text is its name.",
 		Example:    `{name: High, description: Somebody cannot work}`,
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: PropertyOption},
 		Fields:     optionFields(),
-		Operations: crud(ofWorkspace+"{property_id}/options/", "option_id", workspaceScope, "lgcu"),
+		Operations: crud(ofWorkspace+"{property_id}/options/", "option_id", "lgcu"),
 	})
 }
 

@@ -3,11 +3,10 @@ package resource
 import "slices"
 
 func init() {
-	const scope = "templates.work_items"
 	const doc = " API v2 only."
 	template := func(name, parent, path, of, example string, named ...Field) {
 		register(Kind{
-			Name: name, Section: "work_item_templates", Parent: parent, Param: "template_id",
+			Name: name, Section: "work_item_templates", Parent: parent, Param: "template_id", Scope: "templates.work_items",
 			Doc:     "A template from which people make work items, " + of + "." + doc,
 			Example: example,
 			Fields: slices.Concat([]Field{
@@ -27,7 +26,7 @@ func init() {
 				},
 				{Name: "is_published", Type: Boolean, Doc: "Whether it is published.", Example: "true"},
 			}),
-			Operations: crud(workspaceV2+path+"work-item-templates/", "template_id", scope, "lgcud"),
+			Operations: crud(workspaceV2+path+"work-item-templates/", "template_id", "lgcud"),
 		})
 	}
 	template("work_item_template", "", "", "in all projects of the workspace",

@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: WorkItemType, Section: "work_item_types", Parent: "project", Param: "type_id", HasExternalID: true,
+		Name: WorkItemType, Section: "work_item_types", Parent: "project", Param: "type_id", Scope: "projects.work_item_types", HasExternalID: true,
 		Doc:        "A type of work item, such as Story. Work items refer to it in `type`.",
 		Example:    `{name: Story, description: Something that a user gains}`,
 		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_type"},
@@ -13,11 +13,11 @@ func init() {
 			{Name: "is_epic", Type: Boolean, RequiresFeature: "epics", Doc: "Whether items of the type are epics.", Example: "false"},
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether new items can have the type.", Example: "true"},
 		},
-		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "projects.work_item_types", "lgcud"),
+		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "lgcud"),
 	})
-	const path, scope = workspaceV2 + "work-item-types/", "workspaces.work_item_types"
+	const path = workspaceV2 + "work-item-types/"
 	register(Kind{
-		Name: "workspace_work_item_type", Section: "work_item_types", Param: "type_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "workspace_work_item_type", Section: "work_item_types", Param: "type_id", Scope: "workspaces.work_item_types", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A type of work item of the workspace, if the workspace manages the types of all its projects. A project takes it by its " +
 			"`imported_types`, and work items refer to it in `type`. Only API v2 has it.",
 		Example:    `{name: Story, properties: [Severity]}`,
@@ -33,28 +33,28 @@ func init() {
 				Example: "Severity",
 			},
 		},
-		Operations: crud(path, "type_id", scope, "lgcud"),
+		Operations: crud(path, "type_id", "lgcud"),
 	})
 	register(Kind{
-		Name: "workspace_type_property", Doc: "That work items of a type of the workspace have a property.",
+		Name: "workspace_type_property", Doc: "That work items of a type of the workspace have a property.", Scope: "workspaces.work_item_types",
 		Membership: &Membership{
 			Container: "workspace_work_item_type", Member: "workspace_work_item_property", On: "workspace_work_item_type", Field: "properties", Body: "properties",
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: path + "{type_id}/properties/", Scope: scope + ":write"},
-			{Verb: ListMembers, Path: path + "{type_id}/properties/", Scope: scope + ":read"},
-			{Verb: RemoveMembers, Path: path + "{type_id}/properties/{property_id}/", Scope: scope + ":write", OneAtATime: true},
+			{Verb: AddMembers, Path: path + "{type_id}/properties/"},
+			{Verb: ListMembers, Path: path + "{type_id}/properties/"},
+			{Verb: RemoveMembers, Path: path + "{type_id}/properties/{property_id}/", OneAtATime: true},
 		},
 	})
 	const inProject = workspaceV2 + "projects/{project_id}/work-item-types/"
 	register(Kind{
-		Name: "project_work_item_type", Doc: "That a project takes a type of the workspace.",
+		Name: "project_work_item_type", Doc: "That a project takes a type of the workspace.", Scope: "projects.work_item_types",
 		Membership: &Membership{
 			Container: "project", Member: "workspace_work_item_type", On: "project", Field: "imported_types", Body: "work_item_types",
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Path: inProject + "import/", Success: 200, Scope: "projects.work_item_types:write"},
-			{Verb: ListMembers, Path: inProject, Scope: "projects.work_item_types:read"},
+			{Verb: AddMembers, Path: inProject + "import/", Success: 200},
+			{Verb: ListMembers, Path: inProject},
 		},
 	})
 }

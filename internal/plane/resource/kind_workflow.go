@@ -4,7 +4,7 @@ func init() {
 	const path, scope = workspaceV2 + "projects/{project_id}/workflows/", "projects.workflows"
 	const inside = path + "{workflow_id}/"
 	register(Kind{
-		Name: "workflow", Section: "workflows", Parent: "project", Param: "workflow_id",
+		Name: "workflow", Section: "workflows", Parent: "project", Param: "workflow_id", Scope: "projects.workflows",
 		Lifecycle: Lifecycle{RequiresFeature: "workflows"},
 		Doc:       "A workflow of a project: which states its work items go through, and who approves. API v2 only.",
 		Example: `name: Review
@@ -21,13 +21,13 @@ transitions:
 				Doc: "Types of the work items to which it applies, by key, name or ID.", Example: "Bug",
 			},
 		},
-		Operations: crud(path, "workflow_id", scope, "lgcud"),
+		Operations: crud(path, "workflow_id", "lgcud"),
 	})
 	attach := Operation{
 		Verb: Create, Path: inside + "states/", Scope: scope + ":write", ListInBody: "state_ids",
 	}
 	register(Kind{
-		Name: "workflow_state", Section: "states", Parent: "workflow", Param: "workflow_state_id",
+		Name: "workflow_state", Section: "states", Parent: "workflow", Param: "workflow_state_id", Scope: "projects.workflows",
 		Doc: "A state of the project that a workflow has. A bare text is its name.", Example: `{state: Todo, is_default: true}`,
 		Short: "state", NaturalKey: []string{"state"},
 		Fields: []Field{
@@ -39,10 +39,10 @@ transitions:
 			{Name: "allow_issue_creation", Type: Boolean, SetAfterCreate: true, Doc: "Whether new work items may have it.", Example: "true"},
 			{Name: "type", Type: Text, MaxLength: 255, SetAfterCreate: true, Doc: "Its type, in the words of the service.", Example: "start"},
 		},
-		Operations: append(crud(inside+"states/", "workflow_state_id", scope, "lgud"), attach),
+		Operations: append(crud(inside+"states/", "workflow_state_id", "lgud"), attach),
 	})
 	register(Kind{
-		Name: "workflow_transition", Section: "transitions", Parent: "workflow", Param: "workflow_transition_id",
+		Name: "workflow_transition", Section: "transitions", Parent: "workflow", Param: "workflow_transition_id", Scope: "projects.workflows",
 		Doc:     "A step that work items may take from one state of a workflow to another. Its two states identify it.",
 		Example: `{from: In Progress, to: Done, approvers: [ada@example.com], required_approvals: 1}`,
 		KeyFrom: []string{"from", "to"}, NaturalKey: []string{"from", "to"},
@@ -67,7 +67,7 @@ transitions:
 				Doc: "State that a rejected work item gets.", Example: "Todo",
 			},
 		},
-		Operations: crud(inside+"state-transitions/", "workflow_transition_id", scope, "lgcud"),
+		Operations: crud(inside+"state-transitions/", "workflow_transition_id", "lgcud"),
 	})
 }
 

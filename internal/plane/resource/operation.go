@@ -59,7 +59,7 @@ type Operation struct {
 	Method      string // HTTP method; a descriptor lists only an unusual one for the verb
 	Path        string // template below the base URL, with {parameters}
 	Success     int    // status of the contract, like Method; any other 2xx is accepted too
-	Scope       string // scope that an access token needs for it
+	Scope       string // scope that an access token needs for it; a descriptor lists only another one than that of the kind
 	Query       []string
 	Rows        int // most rows in one request, for verbs on many rows
 	// Overview is set for a ListOverview.
@@ -77,8 +77,8 @@ type Operation struct {
 	Doc        string
 }
 
-// fillUsual sets the usual method of the verb and the usual status of the method, unless the descriptor has others.
-func (op *Operation) fillUsual() {
+// fillUsual sets the usual method of the verb, and the usual status and scope of the method, unless the descriptor has others.
+func (op *Operation) fillUsual(scope string) {
 	if op.Method == "" {
 		switch op.Verb {
 		case Create, AddMembers, Archive, SetValue, NewSecret:
@@ -92,6 +92,13 @@ func (op *Operation) fillUsual() {
 		}
 	}
 	op.Success = cmp.Or(op.Success, map[string]int{"POST": 201, "DELETE": 204}[op.Method], 200)
+	switch {
+	case op.Scope != "" || scope == "" || op.Public():
+	case op.Writes():
+		op.Scope = scope + ":write"
+	default:
+		op.Scope = scope + ":read"
+	}
 }
 
 // Documented reports whether the contract has the operation among its 20.
@@ -253,7 +260,7 @@ const workspace = "/api/v1/workspaces/{workspace_slug}/"
 const workspaceV2 = "/api/v2/workspaces/{workspace_slug}/"
 
 // bulk returns the operations of API v2 that write up to 50 objects of a kind below one path, which ends in a slash.
-func bulk(path, scope string) []Operation {
+func bulk(path string) []Operation {
 	const rows = 50
 	ops := []Operation{
 		{Verb: CreateMany, Path: path + "bulk-create/"},
@@ -261,7 +268,7 @@ func bulk(path, scope string) []Operation {
 		{Verb: DeleteMany, Path: path + "bulk-delete/"},
 	}
 	for i := range ops {
-		ops[i].Method, ops[i].Success, ops[i].Scope, ops[i].Rows = "POST", 200, scope+":write", rows
+		ops[i].Method, ops[i].Success, ops[i].Rows = "POST", 200, rows
 	}
 	return ops
 }
@@ -275,27 +282,27 @@ func overview(path, scope, rows, field string) Operation {
 }
 
 // manage returns the operation of API v2 that adds or removes up to 100 members of a container.
-func manage(verb Verb, path, scope string) Operation {
+func manage(verb Verb, path string) Operation {
 	list := "add"
 	if verb == RemoveMembers {
 		list = "remove"
 	}
-	return Operation{Verb: verb, Method: "POST", Path: workspaceV2 + path, Success: 200, Scope: scope + ":write", Body: []string{list}}
+	return Operation{Verb: verb, Method: "POST", Path: workspaceV2 + path, Success: 200, Body: []string{list}}
 }
 
 // crud returns the wider operations of a kind below one path, which ends in a slash; param is the parameter of the ID. verbs are letters: l
 // list, g get, c create, u update, d delete.
-func crud(path, param, scope, verbs string) []Operation {
+func crud(path, param, verbs string) []Operation {
 	one, query := path+"{"+param+"}/", []string{"per_page", "cursor"}
 	if strings.HasPrefix(path, workspaceV2) { // lists leave out long texts unless they are named
 		query = append(query, "fields")
 	}
 	all := map[rune]Operation{
-		'l': {Verb: List, Path: path, Scope: scope + ":read", Query: query},
-		'g': {Verb: Get, Path: one, Scope: scope + ":read"},
-		'c': {Verb: Create, Path: path, Scope: scope + ":write"},
-		'u': {Verb: Update, Path: one, Scope: scope + ":write"},
-		'd': {Verb: Delete, Path: one, Scope: scope + ":write"},
+		'l': {Verb: List, Path: path, Query: query},
+		'g': {Verb: Get, Path: one},
+		'c': {Verb: Create, Path: path},
+		'u': {Verb: Update, Path: one},
+		'd': {Verb: Delete, Path: one},
 	}
 	ops := make([]Operation, 0, len(verbs))
 	for _, v := range verbs {
@@ -309,13 +316,12 @@ func crud(path, param, scope, verbs string) []Operation {
 }
 
 // archiveOps returns the operations that archive and restore objects of a project; section is their word in the path.
-func archiveOps(section, param, scope string) []Operation {
+func archiveOps(section, param string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"
 	return []Operation{
-		{Verb: Archive, Path: project + section + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
-		{Verb: ListArchived, Path: project + "archived-" + section + "/", Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
-		{Verb: Unarchive, Path: project + "archived-" + section + "/" + one + "unarchive/", Scope: scope +
-			":write"},
+		{Verb: Archive, Path: project + section + "/" + one + "archive/", Success: 204},
+		{Verb: ListArchived, Path: project + "archived-" + section + "/", Query: []string{"per_page", "cursor"}},
+		{Verb: Unarchive, Path: project + "archived-" + section + "/" + one + "unarchive/"},
 	}
 }

@@ -455,7 +455,7 @@ func (l *life) once(f *resource.Field, to mapping) applied {
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
 	l.done("changing "+f.Path(), a)
 	writes := 1
-	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() && f.Type == resource.Ref {
+	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && !via.Membership.Exclusive && via.Membership.On != via.Membership.Container && f.Type == resource.Ref {
 		writes++
 	}
 	if l.s.api == resource.V2 && l.k.SwitchOf(f) != nil && to[f.Name] == true { // its feature flag is switched on with it

@@ -30,8 +30,6 @@ type sighting struct {
 	err    error        // the reason why it is undetermined; nil = no read can show the object
 }
 
-func undeterminedSighting(err error) sighting { return sighting{err: err} }
-
 // sightingOf returns the sighting of a create that may have made any of these objects.
 func sightingOf(step *planner.Step, rows []resource.Row) sighting {
 	switch len(rows) {
@@ -40,14 +38,9 @@ func sightingOf(step *planner.Step, rows []resource.Row) sighting {
 	case 1:
 		return sighting{result: found, row: rows[0]}
 	default:
-		return undeterminedSighting(&ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)})
+		return sighting{err: fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)}
 	}
 }
-
-// ambiguousError is the error of a lookup that found several objects instead of one.
-type ambiguousError struct{ error }
-
-func (ae *ambiguousError) Unwrap() error { return ae.error }
 
 // lookUp looks up the objects of creates; it reads one list for a batch. since is the number of objects that the run had created before.
 func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
@@ -60,9 +53,11 @@ func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 	}
 	hits, err := w.findAllCreated(ctx, rows, since)
 	for i, r := range rows {
-		if seen[i] = undeterminedSighting(err); err == nil {
-			seen[i] = sightingOf(r.step, hits[i])
+		if err != nil {
+			seen[i] = sighting{err: err}
+			continue
 		}
+		seen[i] = sightingOf(r.step, hits[i])
 	}
 	return seen
 }
@@ -87,7 +82,7 @@ func (w *write) findCreated(ctx context.Context, r row) sighting {
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: r.params})
 	if err != nil {
-		return undeterminedSighting(err)
+		return sighting{err: err}
 	}
 	externalIDs, resolve := s.allExternalIDs(step), s.idResolver(step.Object, w.ids)
 	return sightingOf(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
@@ -128,7 +123,7 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 	reader := &Reader{Client: s.client, API: in.API, Observed: in.Observed}
 	switch rows, decided, err := planner.FindLost(ctx, in, reader, step.Object); {
 	case err != nil:
-		return undeterminedSighting(err)
+		return sighting{err: err}
 	case !decided:
 		return sighting{}
 	default:
@@ -153,12 +148,12 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 	case errors.Is(err, apiclient.ErrNotFound):
 		return sighting{result: absent}
 	case errors.As(err, &e) && e.Status == 500:
-		return undeterminedSighting(&ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects "+
-			"have it: %w", r.step.Address, err)})
+		return sighting{err: fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects have it: %w",
+			r.step.Address, err)}
 	case err != nil:
-		return undeterminedSighting(err)
+		return sighting{err: err}
 	case !s.plan.Marks().Has(res.Row, externalID):
-		return undeterminedSighting(errors.New("the service answered a look-up by external ID with a different object"))
+		return sighting{err: errors.New("the service answered a look-up by external ID with a different object")}
 	default:
 		return sighting{result: found, row: res.Row}
 	}

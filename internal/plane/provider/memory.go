@@ -77,7 +77,8 @@ func (mm *memory) loadPlaced(ctx context.Context, list *resource.Operation, para
 			mm.placed.set(m.id, resource.Row{})
 		}
 	}
-	for id, row := range mm.readUntil(ctx, list, params, "-created_at", "all", missing) {
+	_, fields := shareOverview(list)
+	for id, row := range mm.readUntil(ctx, list, params, "-created_at", fields, missing) {
 		if _, created := mm.placed.get(id); created {
 			mm.placed.set(id, row)
 		}

@@ -55,18 +55,23 @@ func overviewOf(read planner.Read) (overview planner.Read, own *resource.Overvie
 	}
 	overview.Path, _ = op.Expand(params)
 	overview.Optional = true // without it, each container is read
-	fields := map[string]bool{}
-	for _, other := range resource.Memberships() { // one list shows all these memberships
-		if o, has := other.Op(resource.ListOverview, resource.V2); has && o.Path == op.Path {
-			fields[o.Overview.Field] = true
-			if overview.Operation == nil {
-				overview.Operation = o
-			}
-		}
-	}
-	overview.Fields = "id," + strings.Join(slices.Sorted(maps.Keys(fields)), ",")
+	overview.Operation, overview.Fields = shareOverview(op)
 	if op.Overview.Rows == k.Membership.Member {
 		overview.Fields += ",name,sequence_id"
 	}
 	return overview, op.Overview, params[resource.MustLookup(k.Membership.Container).Param], true
+}
+
+// shareOverview returns the operation and the fields of a list that shows several memberships, such as the cycles and modules of work items.
+func shareOverview(op *resource.Operation) (shared *resource.Operation, fields string) {
+	names := map[string]bool{}
+	for _, k := range resource.Memberships() {
+		if o, has := k.Op(resource.ListOverview, resource.V2); has && o.Path == op.Path {
+			names[o.Overview.Field] = true
+			if shared == nil {
+				shared = o
+			}
+		}
+	}
+	return shared, "id," + strings.Join(slices.Sorted(maps.Keys(names)), ",")
 }

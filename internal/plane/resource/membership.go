@@ -162,9 +162,6 @@ func (at *Attribute) Body(o *Operation, value string) []byte {
 	return b.json()
 }
 
-// NeedsExplicitMove reports whether a member that moves to another container stays in the former one until a request removes it.
-func (m *Membership) NeedsExplicitMove() bool { return !m.Exclusive && m.On != m.Container }
-
 // MemberParam returns the path parameter for a member's ID.
 func (m *Membership) MemberParam() string {
 	if m.Member == m.Container {

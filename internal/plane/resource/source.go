@@ -58,8 +58,5 @@ type Omission struct {
 	Position diag.Position
 }
 
-// IsForeign reports whether the object's ID or identifier belongs to another service or workspace than the manifest's target.
-func (o *Object) IsForeign() bool { return o.Source != nil }
-
 // Numbered reports whether the service numbers objects of the kind, such as WEB-7. Like IDs, such identifiers are not chosen by people.
 func (k *Kind) Numbered() bool { return k.Identifier != nil && k.Identifier.APIName == "" }

@@ -280,8 +280,11 @@ func (d *decoder) decodeFields(it *item) {
 			d.decodeCustomFields(o, f, n)
 		} else if n != nil {
 			d.decodeField(o, f, n)
-		} else if v := o.ImpliedValue(f); v != nil {
-			o.Values = append(o.Values, *v)
+		} else if f.Implied != nil {
+			if v := f.Implied(o); v != nil {
+				v.Field, v.Implied = f, true
+				o.Values = append(o.Values, *v)
+			}
 		}
 	}
 }

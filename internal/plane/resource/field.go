@@ -71,9 +71,8 @@ type Field struct {
 	// Rest is set for the field that holds the unknown contents of the object Within. If it has the name of the Group of the others, they
 	// are written inside it.
 	Rest bool
-	// implied returns the value of a new object if the manifest has none, and the value from which it follows, if any. "" = there is none.
-	// See [Object.ImpliedValue].
-	implied func(o *Object) (text string, from *Value)
+	// Implied returns the value of a new object if the manifest has none, or nil. nil instead of a function: there is never one.
+	Implied func(o *Object) *Value
 	// Person returns the ID of the person in a row whose name an export writes, such as the author of a comment; nil = the field names
 	// nobody.
 	Person func(Row) string
@@ -168,7 +167,7 @@ type RefRules struct {
 }
 
 // Ordinal reports whether the default for a new object is its place in the manifest's list, from 1.
-func (f *Field) Ordinal() bool { return f.Type == Number && f.implied != nil }
+func (f *Field) Ordinal() bool { return f.Type == Number && f.Implied != nil }
 
 // zonePattern matches names of the tz database.
 const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`

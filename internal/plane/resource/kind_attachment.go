@@ -21,7 +21,7 @@ func init() {
 				Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, because the service refuses them: put them into an archive.", Example: "files/design.pdf",
 			},
 			{
-				Name: "name", read: fileAttribute("name"), Type: Text, implied: baseOfFile, Immutable: true, MaxLength: 255,
+				Name: "name", read: fileAttribute("name"), Type: Text, Implied: baseOfFile, Immutable: true, MaxLength: 255,
 				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: the name of the file.", Example: "Design.pdf",
 			},
 		},
@@ -82,10 +82,9 @@ func fileAttribute(name string) func(Row) (any, bool) {
 }
 
 // baseOfFile returns the default name of an attachment: the base name of its file.
-func baseOfFile(o *Object) (base string, from *Value) {
-	file, given := o.Value("file")
-	if !given || file.Text == "" {
-		return "", nil
+func baseOfFile(o *Object) *Value {
+	if file, given := o.Value("file"); given && file.Text != "" {
+		return &Value{Text: path.Base(file.Text), Position: file.Position}
 	}
-	return path.Base(file.Text), file
+	return nil
 }

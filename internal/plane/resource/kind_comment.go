@@ -46,7 +46,7 @@ func init() {
 	})
 }
 
-// storedAsSent reports whether the service stores the HTML of a field unchanged, as that of a comment.
+// storedAsSent reports whether the service stores the HTML of a field unchanged. It does so with comments.
 func (f *Field) storedAsSent() bool { return f.APIName() == "comment_html" }
 
 // commentAuthor returns the ID of the author in the row of a comment.

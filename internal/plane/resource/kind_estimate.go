@@ -33,7 +33,7 @@ func init() {
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},
 			{
-				Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, implied: placeInList,
+				Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, Implied: placeInList,
 				Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3",
 			},
 		},
@@ -44,4 +44,6 @@ func init() {
 }
 
 // placeInList returns the place of an object in the list of the manifest, from 1.
-func placeInList(o *Object) (place string, from *Value) { return strconv.Itoa(o.Index + 1), nil }
+func placeInList(o *Object) *Value {
+	return &Value{Text: strconv.Itoa(o.Index + 1), Position: o.Position}
+}

@@ -180,21 +180,6 @@ func (o *Object) Text(field string) string {
 	return ""
 }
 
-// ImpliedValue returns the value of a new object in a field for which the manifest has none, or nil.
-func (o *Object) ImpliedValue(f *Field) *Value {
-	if f.implied == nil {
-		return nil
-	}
-	text, from := f.implied(o)
-	switch {
-	case text == "":
-		return nil
-	case from == nil:
-		return &Value{Field: f, Text: text, Implied: true, Position: o.Position}
-	}
-	return &Value{Field: f, Text: text, Implied: true, Position: from.Position}
-}
-
 // Initial returns the text of a field that a create sends if the object has no value for it, or "".
 func (o *Object) Initial(f *Field) string {
 	if o.Writes(f) {

@@ -23,7 +23,6 @@ import (
 //     according to its answer.
 //
 // If a service does not announce the remainder, requests are not limited until it refuses one. After that the log decides.
-// one; from then on the log decides.
 type limiter struct {
 	notify   func(wait time.Duration)
 	interval time.Duration // between requests, for the configured limit; 0 = none

@@ -76,9 +76,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	}
 	rows = append(rows, w.settle(ctx, lost)...)
 	slices.SortFunc(rows, func(x, y row) int { return x.at - y.at })
-	together, alone := w.split(rows)
-	w.sendAll(ctx, together)
-	w.sendAlone(ctx, alone)
+	w.sendAll(ctx, rows)
 	latest := s.client.Unanswered()
 	for i, step := range steps {
 		a := &w.attempts[i]
@@ -121,20 +119,15 @@ func (w *write) prepareRow(ctx context.Context, r row) (row, error) {
 	return r, err
 }
 
-// split separates rows that may share a request from rows that are sent alone.
-func (w *write) split(rows []row) (together, alone []row) {
-	for _, r := range rows {
-		if w.op == nil || r.step.OnlyCustom() && !w.hasCustomInBody(r.step) {
-			alone = append(alone, r)
-		} else {
-			together = append(together, r)
-		}
-	}
-	return together, alone
-}
-
-// sendAll sends rows in requests within the limits.
+// sendAll sends rows that may share a request in requests within the limits, and the others alone.
 func (w *write) sendAll(ctx context.Context, rows []row) {
+	rows = slices.DeleteFunc(rows, func(r row) bool {
+		alone := w.op == nil || r.step.OnlyCustom() && !w.hasCustomInBody(r.step)
+		if alone {
+			w.sendAlone(ctx, []row{r})
+		}
+		return alone
+	})
 	for len(rows) > 0 {
 		n, bodies := w.takeRows(rows)
 		if n == 1 && !slices.ContainsFunc(rows[0].step.Values(), resource.IsCustom) || w.traits.lacks(w.op) {

@@ -155,6 +155,31 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 	}
 }
 
+// TestALinkOfAKilledRunWasCreatedByPlanform: a link bears no mark, and its address is unique within its item.
+func TestALinkOfAKilledRunWasCreatedByPlanform(t *testing.T) {
+	t.Parallel()
+	pay, site := uuid(9, 1), "url=https://example.com"
+	for name, tt := range map[string]struct {
+		prior planner.Record
+		made  bool
+	}{
+		"a link whose create was announced was created by planform": {planner.Record{Address: "link/web/pay/site", PendingIntent: &planner.Intent{Action: planner.Create}}, true},
+		"a link that nobody announced was there before":             {planner.Record{Address: "link/web/pay/site"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.given("project", "", web, "identifier=WEB").given("work_item", web, pay, "name=Pay").given("link", pay, uuid(7, 1), site)
+			s.in.Prior[tt.prior.Address] = tt.prior
+			plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+pay).put("link/web/pay/site", site).all())
+			at := slices.IndexFunc(plan.Steps, func(s *planner.Step) bool { return s.Address == tt.prior.Address })
+			if at < 0 || plan.Steps[at].Action != planner.Adopt || plan.Steps[at].Write.CreatedByUs != tt.made {
+				t.Errorf("%v", lines(plan))
+			}
+		})
+	}
+}
+
 // TestAnObjectAdoptedUnderAnotherKeyStaysPlanforms: a page whose folder was renamed has another key, and is found by its name.
 func TestAnObjectAdoptedUnderAnotherKeyStaysPlanforms(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func (ch *changes) createdByUs(i objectID) bool {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
-	return f.wasAnnounced() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
+	return f.wasAnnounced() && (marked || !f.info.externalIDs || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange returns the change that puts planform's external ID on an object, or nil. See objects.needsMark for the objects that

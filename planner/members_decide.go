@@ -166,7 +166,7 @@ func (mb *memberships) wishOf(s *memberSet, id string) fieldWish {
 	switch {
 	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, mb.wishes[edge{kind: inverse, container: id}].wish == leftToPeople:
 		return fieldWish{wish: leftToPeople}
-	case mb.in.Leaves[s.record.at][id]:
+	case mb.in.Leaves[s.record.at][id] && !(s.kind.Membership.Exclusive && byMember.wish == wantsElsewhere):
 		return fieldWish{wish: undone}
 	case byMember.wish == wantsNone:
 		return byMember

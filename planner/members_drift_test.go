@@ -339,6 +339,25 @@ func TestAnItemThatIsWhereItWasTakesOneLook(t *testing.T) {
 	}
 }
 
+// TestAnUndoMovesAnItemBackInOneStep: the service loses an item that is moved and taken out at the same time.
+func TestAnUndoMovesAnItemBackInOneStep(t *testing.T) {
+	t.Parallel()
+	pay := uuid(9, 1)
+	s := newService(t, full)
+	s.given("project", "", web, "identifier=WEB").given("work_item", web, pay, "name=Pay")
+	s.given("cycle", web, uuid(2, 1), "name=One").given("cycle", web, uuid(2, 2), "name=Two")
+	objects := func(cycle string) []*resource.Object {
+		w := want(t).put("project/web", "id="+web).put("cycle/web/one", "id="+uuid(2, 1)).put("cycle/web/two", "id="+uuid(2, 2))
+		return w.put("work_item/web/pay", "id="+pay, "cycle=@cycle/web/"+cycle).all()
+	}
+	s.makeAll(objects("two"))
+	s.in.Leaves = map[resource.Address]map[string]bool{"cycle/web/two#work_items": {pay: true}}
+	plan := s.mustPlan(objects("one"))
+	if got := lines(plan); len(got) != 1 || got[0] != "add_members cycle/web/one#work_items 1" || plan.Steps[0].Members.Items[0].Leaves != "cycle/web/two" {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestDriftOfAModuleNamesEachCurrentModuleOnce reads the modules because another item is in none.
 func TestDriftOfAModuleNamesEachCurrentModuleOnce(t *testing.T) {
 	t.Parallel()

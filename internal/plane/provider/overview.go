@@ -15,13 +15,10 @@ func (rd *Reader) answerFromOverviews(reads []planner.Read) (others []planner.Re
 	if rd.API != resource.V2 {
 		return reads, nil
 	}
-	if rd.overviews == nil {
-		rd.overviews = map[planner.Read]planner.Answer{}
-	}
 	wanted = map[planner.Read][]planner.Read{}
 	for _, read := range reads {
 		overview, own, container, ok := overviewOf(read)
-		answer, answered := rd.overviews[overview]
+		answer, answered := rd.shared[overview]
 		_, have := rd.Observed[read]
 		switch {
 		case have || !ok || answered && (answer.Unsupported || answer.NotFound || answer.Forbidden || !own.Shows(answer.Rows)):

@@ -38,7 +38,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			for _, r := range doubt.Again {
 				delete(in.Observed, r)
 			}
-			reader.several, reader.overviews = nil, nil // they would answer these reads
+			reader.shared = nil // it would answer these reads
 			continue
 		} else if early && doubt.Creates {
 			if err := grace.brief().Wait(ctx); err != nil {

@@ -28,16 +28,17 @@ type Reader struct {
 	Expect   func(requests int)
 	Answered func()
 
-	requests  int                             // number of requests
-	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
-	several   map[planner.Read]planner.Answer // answers that contain several lists, by request
+	requests int // number of requests
+	// shared holds answers that contain the answers of several reads: overviews, which show the members of many containers, and by requests
+	// without an operation the answers that contain several lists.
+	shared map[planner.Read]planner.Answer
 }
 
 // Read makes the reads, and stores the answers in Observed. Memberships that one answer shows together share a request. A missing object or
 // route is an answer, not an error. A lack of permission is an answer too if the read is optional.
 func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
-	if rd.several == nil {
-		rd.several = map[planner.Read]planner.Answer{}
+	if rd.shared == nil {
+		rd.shared = map[planner.Read]planner.Answer{}
 	}
 	for len(reads) > 0 {
 		direct, overviews := rd.answerFromOverviews(reads)
@@ -46,7 +47,7 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		for _, read := range direct {
 			request := read
 			request.Operation = nil
-			a, have := rd.several[request]
+			a, have := rd.shared[request]
 			switch _, observed := rd.Observed[read]; {
 			case observed || slices.Contains(wanted[request], read):
 				continue
@@ -71,7 +72,7 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		}
 		for i, request := range requests {
 			if request.Operation.Overview != nil {
-				rd.overviews[request] = answers[i]
+				rd.shared[request] = answers[i]
 				continue
 			}
 			m := resource.MustLookup(request.Operation.Kind).Membership
@@ -80,7 +81,7 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 				rd.Observed[read] = selectList(answers[i], read.Operation, k == 0)
 			}
 			if m != nil && m.ResultKey != "" {
-				rd.several[request] = answers[i]
+				rd.shared[request] = answers[i]
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
 		indegree: make([]int, len(plan.Steps)), dependents: make([][]planner.StepID, len(plan.Steps)),
 		at:    make(map[resource.Address]planner.StepID, len(plan.Steps)),
-		ended: make(chan completion, limit), logged: make(chan flush), hasEnded: make([]bool, len(plan.Steps)),
+		ended: make(chan func(), limit), hasEnded: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*lane), batches: make(map[int]*lane),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
 		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
@@ -85,8 +85,7 @@ type scheduler struct {
 	done            int
 	total           int
 
-	ended  chan completion
-	logged chan flush
+	ended chan func() // what the scheduler does after a worker or a flush has ended
 
 	mu  sync.RWMutex
 	ids map[resource.Address]string // IDs of objects that this run created
@@ -100,12 +99,6 @@ type completion struct {
 	steps   batch
 	pending []*Pending // by step; not nil = the step has not ended
 	journal error      // an outcome could not be recorded
-}
-
-// flush holds batches whose intents are in the journal, or the error of writing them.
-type flush struct {
-	batches []batch
-	err     error
 }
 
 // prepare links the steps, and schedules those that wait for no other step.
@@ -166,14 +159,18 @@ func (sc *scheduler) loop(ctx context.Context) {
 				continue
 			}
 			workers.Go(func() error { // blocks at most until a worker that has sent its completion returns
-				sc.ended <- sc.do(ctx, b)
+				c := sc.do(ctx, b)
+				sc.ended <- func() { sc.complete(ctx, c) }
 				return nil
 			})
 		}
 		if !ending && !sc.logging {
 			if batches := sc.dequeue(); len(batches) > 0 {
 				sc.logging, sc.doneDuringFlush = true, 0
-				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
+				go func() {
+					err := sc.logIntents(ctx, batches)
+					sc.ended <- func() { sc.enqueueLogged(ctx, batches, err) }
+				}()
 			}
 		}
 		if sc.running == 0 && !sc.logging && len(sc.pending) == 0 && (ending || len(sc.ready) == 0 && sc.nextQueued() < 0) {
@@ -198,10 +195,8 @@ func (sc *scheduler) handleNext(ctx context.Context) {
 		return // every ready step has been blocked
 	}
 	select {
-	case e := <-sc.ended:
-		sc.complete(ctx, e)
-	case a := <-sc.logged:
-		sc.enqueueLogged(ctx, a)
+	case handle := <-sc.ended:
+		handle()
 	case <-due:
 		sc.resume()
 	case <-stop:
@@ -292,22 +287,22 @@ func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	return sc.journal.Begin(ctx, intents)
 }
 
-// enqueueLogged queues logged batches, and sets the target length of the queue. Half of the queue must last for a flush that takes three
+// enqueueLogged queues batches whose intents are in the journal, and sets the target length of the queue. Half of the queue must last for a flush that takes three
 // times as long as this one. It is not longer, because after a crash the next run checks each intent. If the service is faster than the
 // disk, it lasts for a dozen flushes, so that outcomes do not always wait for flushes.
-func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
+func (sc *scheduler) enqueueLogged(ctx context.Context, logged []batch, err error) {
 	sc.logging = false
 	flushes := 3
 	if sc.doneDuringFlush >= sc.limit {
 		flushes = 12
 	}
 	sc.prefetch = min(max(2*flushes*sc.doneDuringFlush, sc.limit), sc.limit*maxPrefetchPerWorker)
-	if f.err == nil {
-		for _, b := range f.batches {
+	if err == nil {
+		for _, b := range logged {
 			sc.enqueue(b)
 		}
-	} else if ctx.Err() == nil || errors.Is(f.err, ErrAbortRun) {
-		sc.stop(f.err)
+	} else if ctx.Err() == nil || errors.Is(err, ErrAbortRun) {
+		sc.stop(err)
 	}
 }
 

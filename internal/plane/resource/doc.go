@@ -17,6 +17,9 @@
 // ./internal/plane/resource". It writes the schema, the reference pages and the golden files that list the kinds. Everything else follows from
 // the descriptor.
 //
+// A rule that one kind alone has is a function in the kind's file. If other packages need it, a field of [Kind], [Field] or [Attribute]
+// holds the function, such as the name of an attachment in [Field.Implied].
+//
 // A plain kind takes less than 60 lines. Longer files describe several kinds (releases with their tags, labels, changelog and links;
 // workflows with their transitions; properties with their options; relations with their inverses), or a kind with many fields and members.
 package resource

@@ -194,7 +194,8 @@ func (ch *changes) warnHidden() {
 	}
 }
 
-// warnLeft warns of objects of a kind that stay as they are on the service. The text is one after the name of a single object, else several.
+// warnLeft warns of objects of a kind that stay as they are on the service. The text one follows the name of a single object, and the text
+// several follows the number of more.
 func (ch *changes) warnLeft(left []objectID, code, one, several, hint string) {
 	var names []string
 	for _, i := range left {

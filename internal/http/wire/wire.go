@@ -97,7 +97,7 @@ func (l Limited) RoundTrip(req *http.Request) (*http.Response, error) {
 	return Send(l.RoundTripper, req, l.Most(req))
 }
 
-// body is a body with a limit. It is closed when its context ends.
+// body is the body of an answer, with a limit on its bytes. It is closed when its context ends.
 type body struct {
 	io.ReadCloser
 

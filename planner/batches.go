@@ -134,40 +134,33 @@ func requestsOfBatch(list []*Step) int {
 // exact order, such an object is therefore created without the parent, and an update names the parent when both exist.
 
 // deferParents removes the parent from creates that may be overtaken, and adds the updates that name these parents. Changes of existing items
-// that need later parents move to the phase of these updates. If an object or its parent will be archived, the create keeps the parent, because
+// that name later parents move to the phase of these updates. If an object or its parent will be archived, the create keeps the parent, because
 // archived objects take no updates.
 func (ch *changes) deferParents(list []*Step) []*Step {
 	turns := map[*Step]int{}
-	var updates []*Step
 	for n, s := range list {
 		turns[s] = n
 	}
 	for n, s := range list {
-		isLater := func(need *Step) bool { return need.Action == Create && need.Kind.ParentField != "" && turns[need] > n }
-		if s.Action != Create {
-			if slices.ContainsFunc(s.needs, isLater) {
-				s.phase = max(s.phase, completing)
-			}
+		k := slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
+			return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
+		})
+		if k < 0 {
 			continue
 		}
-		for k, v := range s.Values() {
-			if v.Field.Name != s.Kind.ParentField || len(v.Refs) != 1 || v.Refs[0].Target == nil {
-				continue
-			}
-			parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
-			inBatch := ch.in.API == resource.V2 && bulkOperation(s) != nil
-			if parent == nil || parent.Action != Create || !isLater(parent) && !inBatch || isArchived(s.Object) || isArchived(parent.Object) {
-				break
-			}
+		v := s.Values()[k]
+		parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
+		inBatch := ch.in.API == resource.V2 && s.Action == Create && bulkOperation(s) != nil
+		switch {
+		case parent == nil || parent.Action != Create || turns[parent] <= n && !inBatch:
+		case s.Action != Create:
+			s.phase = max(s.phase, completing)
+		case !isArchived(s.Object) && !isArchived(parent.Object):
 			s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
-			s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
-			if update := ch.nameParent(s, v, parent); update != nil {
-				updates = append(updates, update)
-			}
-			break
+			list = append(list, ch.nameParent(s, v)...)
 		}
 	}
-	return append(list, updates...)
+	return list
 }
 
 func isArchived(o *resource.Object) bool {
@@ -175,15 +168,15 @@ func isArchived(o *resource.Object) bool {
 	return want
 }
 
-// nameParent returns an update that gives a new object its parent; nil = an update that is planned already does so.
-func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *Step {
+// nameParent returns an update that gives a new object its parent, unless an update that is planned already can do so.
+func (ch *changes) nameParent(create *Step, v *resource.Value) []*Step {
 	changes := changesTo([]*resource.Value{v})
 	if l := ch.addedLinks[create]; l != nil {
-		l.Write.Values, l.changes, l.needs = append(l.Values(), v), append(l.changes, changes...), append(l.needs, parent)
+		l.Write.Values, l.changes = append(l.Values(), v), append(l.changes, changes...)
 		return nil
 	}
 	update := ch.steps.add(create.at, Update)
 	update.Operation, update.Write.Values = ch.objects.states[create.at].info.update, []*resource.Value{v}
-	update.phase, update.changes, update.needs = completing, changes, []*Step{create, parent}
-	return update
+	update.phase, update.changes = completing, changes
+	return []*Step{update}
 }

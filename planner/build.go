@@ -26,7 +26,7 @@ func Build(w *World) Result {
 		changes := planChanges(w, plan, steps, blockers) // creates and updates
 		planMembers(plan, steps, blockers, w.memberships)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.memberships, steps, plan}
-		ordering := &ordering{w.analysis, w.refs, steps, changes, plan}
+		ordering := &ordering{analysis: w.analysis, refs: w.refs, steps: steps, changes: changes, plan: plan}
 		if ordering.order(pruning) {
 			plan.count(in)
 			changes.countUnchanged()

@@ -17,21 +17,31 @@ type ordering struct {
 	steps   *steps
 	changes *changes
 	plan    *Plan
+
+	joining       map[*resource.Object][]*Step // steps that add members or change their attributes, by container
+	defaults      map[scope][]*Step            // steps that make one of the objects of a scope the default
+	opens, closes map[gate][]*Step
 }
 
 // order puts all steps into the order of the plan. It reports false if the steps have a cycle.
 func (og *ordering) order(pruning *pruning) bool {
 	list := og.steps.all()
-	for _, s := range list {
-		if s.Action != NotPossible && !og.awaitNamed(s) {
-			return false
-		}
-	}
-	og.awaitSetup(list)
 	if og.in.ExactOrder {
 		list = og.changes.deferParents(list)
 	}
-	og.awaitGates(list)
+	og.index(list)
+	for _, s := range list {
+		if s.Action == NotPossible {
+			continue
+		}
+		if !og.awaitNamed(s) {
+			return false
+		}
+		if s.Operation != nil && s.Members == nil {
+			og.awaitSetup(s)
+		}
+		og.awaitGates(s)
+	}
 	list = archiveAtCreation(list)
 	if og.in.API == resource.V2 {
 		awaitContainers(list)
@@ -161,64 +171,6 @@ func (og *ordering) awaitNamed(s *Step) bool {
 	return possible
 }
 
-// awaitSetup makes steps wait for the steps by which their values become valid, or get the right default: a project takes people before a
-// field names them, and a work item type before an item has it. A type takes its properties before an item has their values. The default
-// state is set before an item is created without a state, and the default assignee before an item is created without assignees.
-func (og *ordering) awaitSetup(list []*Step) {
-	joining, defaults := map[*resource.Object][]*Step{}, map[scope][]*Step{} // by container; by the objects of which one is the default
-	for _, s := range list {
-		switch m := s.Members; {
-		case s.Operation == nil:
-		case m != nil && s.Action != RemoveMembers && m.Container.Object != nil:
-			joining[m.Container.Object] = append(joining[m.Container.Object], s)
-		case m == nil && slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Exclusive }):
-			at := scope{og.objects.states[s.at].info, og.objects.states[s.at].parent}
-			defaults[at] = append(defaults[at], s)
-		}
-	}
-	for _, s := range list {
-		if s.Operation != nil && s.Members == nil {
-			for k := range og.objects.states[s.at].info.refs {
-				og.awaitSetupOf(s, &og.objects.states[s.at].info.refs[k], joining, defaults)
-			}
-		}
-	}
-}
-
-// awaitSetupOf makes a step wait for the steps by which its value of a field becomes valid, or gets the right default.
-func (og *ordering) awaitSetupOf(s *Step, t *refField, joining map[*resource.Object][]*Step, defaults map[scope][]*Step) {
-	f := &og.objects.states[s.at]
-	// await makes the step wait for the steps that add a member to the objects above. A create cannot wait for the object's own members.
-	await := func(is func(Member) bool) {
-		for o := s.Object; o != nil; o = o.Parent {
-			for _, join := range joining[o] {
-				if (s.Action != Create || s.Object != o) && slices.ContainsFunc(join.Members.Items, is) {
-					s.after = append(s.after, join)
-				}
-			}
-		}
-	}
-	v, given := s.Object.Value(t.field.Name)
-	switch named := given && len(v.Refs) > 0; {
-	case named && t.field.OrRef != "" && v.Refs[0].Target != nil:
-		s.after = append(s.after, joining[v.Refs[0].Target]...)
-		await(func(m Member) bool { return m.Address == v.Refs[0].Target.Address })
-	case named && t.field.MustBeMemberOf != "" && slices.ContainsFunc(s.Values(), func(w *resource.Value) bool { return w.Field == v.Field }):
-		for k := range v.Refs {
-			_, id, _ := og.refs.target(s.at, t, &v.Refs[k])
-			await(func(m Member) bool { return id != "" && m.ID == id })
-		}
-	case !named && s.Action == Create && f.parent != noObject:
-		s.after = append(s.after, defaults[scope{t.to, f.parent}]...)
-		if user, step := og.steps.parentDefault(f, t.field); user != "" {
-			if step != nil && step.Action != Create {
-				s.after = append(s.after, step)
-			}
-			await(func(m Member) bool { return m.ID == user })
-		}
-	}
-}
-
 // gate is a field by which an object takes steps or refuses them: the switch of a feature, or the last day of a container. The gate without
 // a field is whether the object is archived.
 type gate struct {
@@ -226,42 +178,95 @@ type gate struct {
 	field *resource.Field
 }
 
-// awaitGates makes the steps that open a gate come before the steps that pass it, and the steps that close one after them.
-func (og *ordering) awaitGates(list []*Step) {
-	opens, closes := map[gate][]*Step{}, map[gate][]*Step{}
+// index records the steps for which others wait although they do not name the objects of these steps.
+func (og *ordering) index(list []*Step) {
+	og.joining, og.defaults = map[*resource.Object][]*Step{}, map[scope][]*Step{}
+	og.opens, og.closes = map[gate][]*Step{}, map[gate][]*Step{}
 	for _, s := range list {
-		if s.Operation == nil || s.Members != nil || s.Action == Create {
+		if s.Operation == nil {
+			continue
+		}
+		if m := s.Members; m != nil {
+			if s.Action != RemoveMembers && m.Container.Object != nil {
+				og.joining[m.Container.Object] = append(og.joining[m.Container.Object], s)
+			}
 			continue
 		}
 		for _, v := range s.Values() {
+			if at := (scope{og.objects.states[s.at].info, og.objects.states[s.at].parent}); v.Field.Exclusive {
+				og.defaults[at] = append(og.defaults[at], s)
+			}
 			g, shuts := gate{s.Object, v.Field}, isOff(v) || v.Field.Name == s.Kind.ClosedAfter && og.objects.willBeClosed(s.at)
 			if v.Field.ArchiveFlag {
 				g.field, shuts = nil, s.Operation.Verb == resource.Archive
 			}
 			switch {
-			case shuts && g.field == nil:
-				s.phase = closing
-				fallthrough
+			case s.Action == Create:
 			case shuts:
-				closes[g] = append(closes[g], s)
+				og.closes[g] = append(og.closes[g], s)
+				if g.field == nil {
+					s.phase = closing
+				}
 			case v.Text == "true" || g.field == nil:
-				opens[g] = append(opens[g], s)
+				og.opens[g] = append(og.opens[g], s)
 			}
 		}
 	}
-	others := func(steps []*Step, s *Step) []*Step {
-		return slices.DeleteFunc(slices.Clone(steps), func(other *Step) bool { return other == s })
-	}
-	for _, s := range list {
-		if s.Action == NotPossible || len(opens)+len(closes) == 0 {
-			continue
-		}
-		for _, g := range og.gatesOf(s) {
-			s.needs = append(s.needs, others(opens[g], s)...)
-			for _, last := range others(closes[g], s) {
-				if last.phase, last.needs = closing, append(last.needs, s); s.Action == AddMembers { // an unmade member joins in a later run
-					last.needs = append(last.needs, s.after...)
+}
+
+// awaitSetup makes a step wait for the steps by which its value of a field becomes valid, or gets the right default: a project takes people
+// before a field names them, and a work item type before an item has it. A type takes its properties before an item has their values. The
+// default state is set before an item is created without a state, and the default assignee before an item is created without assignees.
+func (og *ordering) awaitSetup(s *Step) {
+	f := &og.objects.states[s.at]
+	// await makes the step wait for the steps that add a member to the objects above. A create cannot wait for the object's own members.
+	await := func(is func(Member) bool) {
+		for o := s.Object; o != nil; o = o.Parent {
+			for _, join := range og.joining[o] {
+				if (s.Action != Create || s.Object != o) && slices.ContainsFunc(join.Members.Items, is) {
+					s.after = append(s.after, join)
 				}
+			}
+		}
+	}
+	for k := range f.info.refs {
+		t := &f.info.refs[k]
+		v, given := s.Object.Value(t.field.Name)
+		switch named := given && len(v.Refs) > 0; {
+		case named && t.field.OrRef != "" && v.Refs[0].Target != nil:
+			s.after = append(s.after, og.joining[v.Refs[0].Target]...)
+			await(func(m Member) bool { return m.Address == v.Refs[0].Target.Address })
+		case named && t.field.MustBeMemberOf != "" && slices.ContainsFunc(s.Values(), func(w *resource.Value) bool { return w.Field == v.Field }):
+			for j := range v.Refs {
+				_, id, _ := og.refs.target(s.at, t, &v.Refs[j])
+				await(func(m Member) bool { return id != "" && m.ID == id })
+			}
+		case !named && s.Action == Create && f.parent != noObject:
+			s.after = append(s.after, og.defaults[scope{t.to, f.parent}]...)
+			if user, step := og.steps.parentDefault(f, t.field); user != "" {
+				if step != nil && step.Action != Create {
+					s.after = append(s.after, step)
+				}
+				await(func(m Member) bool { return m.ID == user })
+			}
+		}
+	}
+}
+
+// awaitGates makes a step come after the steps that open a gate which it passes, and before the steps that close one.
+func (og *ordering) awaitGates(s *Step) {
+	if len(og.opens)+len(og.closes) == 0 {
+		return
+	}
+	isSelf := func(other *Step) bool { return other == s }
+	for _, g := range og.gatesOf(s) {
+		s.needs = append(s.needs, slices.DeleteFunc(slices.Clone(og.opens[g]), isSelf)...)
+		for _, last := range og.closes[g] {
+			if last == s {
+				continue
+			}
+			if last.phase, last.needs = closing, append(last.needs, s); s.Action == AddMembers { // an unmade member joins in a later run
+				last.needs = append(last.needs, s.after...)
 			}
 		}
 	}

@@ -172,9 +172,9 @@ func (bk *bookkeeping) settleMembers() {
 	}
 	for _, s := range bk.memberships.leavingSets() {
 		leaving[s.record.at] = len(s.leaving()) > 0
-		if n := len(s.forgotten); n > 0 {
-			bk.dropMembers(s.record.at, func(id string) bool { return slices.Contains(s.forgotten, id) },
-				"lost "+strconv.Itoa(n)+" of the members that planform added")
+		if forgotten := s.forgotten(); len(forgotten) > 0 {
+			bk.dropMembers(s.record.at, func(id string) bool { return slices.Contains(forgotten, id) },
+				"lost "+strconv.Itoa(len(forgotten))+" of the members that planform added")
 		}
 	}
 	gone, others := map[string]bool{}, map[string]bool{} // IDs of orphans, and the addresses of those of other owners

@@ -41,7 +41,7 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 			case o.Ignores(v.Field), v.Implied, v.Content != nil:
 			case f.info.viaMembership(v.Field):
 				if d := memberships.drifted[v]; d != nil {
-					s.addMembershipDivergence(i, d)
+					s.addMembershipDivergence(i, v, d)
 				}
 			case !v.Field.Virtual && !v.Field.ArchiveFlag:
 				s.addFieldDivergence(i, v)
@@ -128,8 +128,8 @@ func (di *divergences) add(i objectID, d Divergence, ids []string) {
 }
 
 // addMembershipDivergence adds a divergence for an object that people moved to other containers.
-func (di *divergences) addMembershipDivergence(i objectID, d *fieldDrift) {
-	v, f := d.by.value, &di.objects.states[i]
+func (di *divergences) addMembershipDivergence(i objectID, v *resource.Value, d *fieldDrift) {
+	f := &di.objects.states[i]
 	t := f.info.ref(v.Field)
 	var now []string
 	if v.Field.Type == resource.Ref {

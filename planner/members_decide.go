@@ -67,6 +67,16 @@ func (mt *memberSet) leaving() []*member {
 	return slices.DeleteFunc(slices.Clone(mt.unwanted), func(e *member) bool { return e.verdict.action != removeEdge })
 }
 
+// forgotten returns the members that the state drops, because they are not in the container any more.
+func (mt *memberSet) forgotten() (ids []string) {
+	for _, e := range mt.unwanted {
+		if e.verdict.forget {
+			ids = append(ids, e.id)
+		}
+	}
+	return ids
+}
+
 // findDeleted records the objects that are deleted or hidden, because their memberships are left alone.
 func (mb *memberships) findDeleted() {
 	for _, left := range mb.orphans.list {
@@ -182,21 +192,16 @@ func (mb *memberships) wishOf(s *memberSet, id string) fieldWish {
 func (mb *memberships) decide(s *memberSet, edges []*member) {
 	path := s.kind.Membership.Path()
 	for _, e := range edges {
-		f := edgeFacts{}
-		if !e.declaredByInverse {
-			f = mb.factsOf(s, e)
-			e.verdict = f.decide()
-		}
+		f := mb.factsOf(s, e)
+		e.verdict = f.decide()
 		isOut := e.wish == wantsHere && f.seen == shownOut
 		if e.verdict.drift && (isOut || e.wish != wantsHere) { // changeAttribute records drift of an attribute
-			mb.noteDrift(mb.strictest(e), e.verdict)
+			mb.noteDrift(mb.strictest(e).value, e.verdict)
 		}
 		switch {
-		case e.verdict.forget:
-			s.forgotten = append(s.forgotten, e.id)
 		case isOut:
 			mb.absent[e.by.ref], mb.absent[e.also.ref] = true, true
-		case e.wish == wantsHere && s.gap.why != "" && (e.verdict.gap || e.declaredByInverse):
+		case e.wish == wantsHere && s.gap.why != "" && e.verdict.gap:
 			mb.gaps.add(e.by.object, path, path, s.gap)
 		}
 	}
@@ -246,11 +251,11 @@ func (mb *memberships) mayGo(a resource.Address) bool {
 
 // sighting returns whether the service shows an edge.
 func (mt *memberSet) sighting(e *member) sighting {
-	usable := mt.hasList || e.wish != wantsHere && (mt.list.state == listed || mt.list.state == noContainer)
+	isKnown := mt.hasList || e.wish != wantsHere && (mt.list.state == listed || mt.list.state == noContainer)
 	switch {
-	case usable && mt.list.has(e.id):
+	case isKnown && mt.list.has(e.id):
 		return shownIn
-	case usable, e.wish == wantsHere && (e.id == "" || mt.container.ID == "") && !mt.isIn(e):
+	case isKnown, e.wish == wantsHere && (e.id == "" || mt.container.ID == "") && !mt.isIn(e):
 		return shownOut
 	}
 	return notRead

@@ -9,7 +9,6 @@ import (
 
 // fieldDrift is a field of the manifest whose memberships people changed.
 type fieldDrift struct {
-	by             declaration
 	conflict, kept bool
 }
 
@@ -28,11 +27,11 @@ func (mb *memberships) strictest(e *member) declaration {
 }
 
 // noteDrift records that people changed a membership that a field declares.
-func (mb *memberships) noteDrift(by declaration, v verdict) {
-	d := mb.drifted[by.value]
+func (mb *memberships) noteDrift(of *resource.Value, v verdict) {
+	d := mb.drifted[of]
 	if d == nil {
-		d = &fieldDrift{by: by}
-		mb.drifts, mb.drifted[by.value] = append(mb.drifts, d), d
+		d = &fieldDrift{}
+		mb.drifted[of] = d
 	}
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
@@ -44,25 +43,28 @@ func (mb *memberships) keepsDrift(v *resource.Value) bool {
 
 // showDrifts adds the memberships that people changed to the drift of a plan, with the current and the wanted members or containers.
 func (mb *memberships) showDrifts(plan *Plan) {
-	for _, d := range mb.drifts {
-		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)
+	for _, n := range mb.objects.uses {
+		d := mb.drifted[n.value]
+		if d == nil {
+			continue
+		}
 		var now []string
-		for i := range d.by.value.Refs {
-			if r := &d.by.value.Refs[i]; !mb.absent[r] {
+		for i := range n.value.Refs {
+			if r := &n.value.Refs[i]; !mb.absent[r] {
 				now = append(now, showReference(r))
 			}
 		}
-		id := mb.objects.states[mb.objects.index[d.by.object]].id
-		for _, c := range mb.where[edge{kind: via.Name, member: id}] {
-			if _, named := mb.wanted[edge{via.Name, c.ID, id}]; !named {
+		via, id := n.field.membership.Name, mb.objects.states[n.by].id
+		for _, c := range mb.where[edge{kind: via, member: id}] {
+			if _, named := mb.wanted[edge{via, c.ID, id}]; !named {
 				now = append(now, string(c.Address))
 			}
 		}
-		c := change(d.by.value, FromDrift)
-		if c.Path, c.Conflict, c.Possible = d.by.value.Field.Path(), d.conflict, true; len(now) > 0 {
+		c := change(n.value, FromDrift)
+		if c.Path, c.Conflict, c.Possible = n.value.Field.Path(), d.conflict, true; len(now) > 0 {
 			c.Before = new(strings.Join(now, "\n"))
 		}
-		plan.Drift = append(plan.Drift, Drift{d.by.object, &c, d.kept})
+		plan.Drift = append(plan.Drift, Drift{mb.in.Desired[n.by], &c, d.kept})
 		if d.kept {
 			plan.Summary.Kept++
 		}

@@ -10,8 +10,8 @@ import (
 // readMembers reads what the decisions about the members of a container need: the list of its members and, for members to be added, their
 // other roles and relations.
 func (mb *memberships) readMembers(s *memberSet) {
-	mayBeIn := func(e *member) bool { return e.id != "" && !e.declaredByInverse }
-	if slices.ContainsFunc(s.wanted, mayBeIn) && s.container.ID != "" && (s.object == noObject || mb.objects.states[s.object].presence == exists) {
+	hasID := func(e *member) bool { return e.id != "" }
+	if slices.ContainsFunc(s.wanted, hasID) && s.container.ID != "" && (s.object == noObject || mb.objects.states[s.object].presence == exists) {
 		s.gap = mb.whyNotRead(s)
 		s.hasList = s.gap.why == ""
 	}

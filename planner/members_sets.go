@@ -28,7 +28,6 @@ type memberships struct {
 	where         map[edge][]Container // by edge without container: the containers in which the service shows the member
 	wasRead       map[edge]bool        // by edge without member: containers that were read for where
 
-	drifts    []*fieldDrift
 	drifted   map[*resource.Value]*fieldDrift
 	contained map[*resource.Value]bool     // fields that want an object in no container; true = all containers were read
 	absent    map[*resource.Reference]bool // references to members or containers whose membership the service does not show
@@ -54,27 +53,25 @@ type memberSet struct {
 	wanted   []*member
 	unwanted []*member // edges that would end if the service showed them
 
-	list      memberList
-	hasList   bool      // the list shows the wanted edges
-	gap       gapReason // the reason why hasList is false
-	self      string    // ID of the credential's own user, if a member may get another role
-	forgotten []string  // members that the state drops, because they are not in the container any more
-	stuck     bool      // this edition cannot remove members
+	list    memberList
+	hasList bool      // the list shows the wanted edges
+	gap     gapReason // the reason why hasList is false
+	self    string    // ID of the credential's own user, if a member may get another role
+	stuck   bool      // this edition cannot remove members
 }
 
 // member is one edge of a memberSet: an object that the manifest wants in the container or excludes from it, and the decision about that.
 // For a relation it is the other object.
 type member struct {
-	id                string      // "" = the run creates the member
-	object            objectID    // noObject = the manifest does not list the member
-	by, also          declaration // by wants or excludes the edge; also is the declaration of a relation's other object
-	attribute         string      // the wanted attribute; "" = it is not managed
-	other             string      // another relation to the object that excludes this one
-	replaces          []edge      // that other relation, from both sides, if the run may remove it
-	hasLeft           bool        // the member has left the container or the workspace
-	declaredByInverse bool        // the other object lists the relation, see [resource.Membership.Inverse]
-	wish              wish
-	verdict           verdict
+	id        string      // "" = the run creates the member
+	object    objectID    // noObject = the manifest does not list the member
+	by, also  declaration // by wants or excludes the edge; also is the declaration of a relation's other object
+	attribute string      // the wanted attribute; "" = it is not managed
+	other     string      // another relation to the object that excludes this one
+	replaces  []edge      // that other relation, from both sides, if the run may remove it
+	hasLeft   bool        // the member has left the container or the workspace
+	wish      wish
+	verdict   verdict
 }
 
 // gather gathers the edges and wishes of the manifest. It decides whether relations are compared: each object takes a request.
@@ -170,11 +167,23 @@ func (mb *memberships) keyOf(at objectID, id string) string {
 // addWanted adds an edge to a set, unless it was declared before. It reports a member who is listed with two attributes.
 func (mb *memberships) addWanted(s *memberSet, e *member) {
 	from, to, words := mb.keyOf(s.object, s.container.ID), mb.keyOf(e.object, e.id), s.kind.Membership.Attribute.Words()
-	first := mb.declared[edge{s.kind.Name, from, to}]
-	switch {
+	key, inverse := edge{s.kind.Name, from, to}, mb.declared[edge{s.kind.Membership.Inverse, to, from}]
+	if words != nil {
+		mb.words.definitionOf(words, e.attribute) // a step may need it
+	}
+	switch first := mb.declared[key]; {
+	case first == nil && inverse != nil: // the other object declares the relation, too
+		inverse.also = e.by
+		if words == nil {
+			return
+		}
+		d := mb.words.definitionOf(words, inverse.attribute)
+		if d.cause.exists() || d.inverse == e.attribute {
+			return
+		}
+		e.other, mb.declared[key] = d.inverse, e
 	case first == nil:
-		mb.declared[edge{s.kind.Name, from, to}] = e
-		mb.pairRelation(mb.declared[edge{s.kind.Membership.Inverse, to, from}], e, words)
+		mb.declared[key] = e
 	case words != nil && first.attribute != e.attribute:
 		e.other = first.attribute
 	case e.attribute == "" || e.attribute == first.attribute:
@@ -189,23 +198,6 @@ func (mb *memberships) addWanted(s *memberSet, e *member) {
 		return
 	}
 	s.wanted = append(s.wanted, e)
-}
-
-// pairRelation marks a relation that the other object declared before, so that only one of them makes a step. first is nil if it did not. It
-// looks up the definition of a custom relation, because a step may need it.
-func (mb *memberships) pairRelation(first, e *member, words *resource.Kind) {
-	if words != nil {
-		mb.words.definitionOf(words, e.attribute)
-	}
-	if first == nil {
-		return
-	}
-	e.declaredByInverse, first.also = true, e.by
-	if words != nil {
-		if d := mb.words.definitionOf(words, first.attribute); !d.cause.exists() && d.inverse != e.attribute {
-			e.declaredByInverse, e.other = false, d.inverse
-		}
-	}
 }
 
 // setFor returns the set of a container: an object of the manifest, or noObject and the ID of another one that ref names.
@@ -265,10 +257,7 @@ func (mb *memberships) sourcesOf(s *memberSet) []string {
 
 // isIn reports whether a wanted member is in the container, by the list if it was read, else by the state.
 func (mt *memberSet) isIn(e *member) bool {
-	switch {
-	case e.declaredByInverse:
-		return true
-	case mt.hasList:
+	if mt.hasList {
 		return mt.list.has(e.id)
 	}
 	prior, _ := mt.recorded()

@@ -50,6 +50,17 @@ func newMemberList(kind *resource.Kind, read Read, answer Answer) memberList {
 	return l
 }
 
+// addRoles adds the roles of members, and who left, to the rows of a list that does not show them. It reads the list that version 1.4 of the
+// community edition added.
+func (ml *memberList) addRoles(of analysis, kind *resource.Kind, params map[string]string) {
+	op, offered := of.objects.op(kind, resource.ListLite)
+	members := of.service.ask(ml.read).Rows
+	if offered && !ml.read.Operation.V2() && kind.Membership.LacksRoles(members) {
+		read, _ := readOf(op, params)
+		kind.Membership.AddRoles(members, of.service.askOptional(read).Rows)
+	}
+}
+
 func (ml *memberList) has(id string) bool { return id != "" && len(ml.rows[id]) > 0 }
 
 func (ml *memberList) ids() []string { return slices.Sorted(maps.Keys(ml.rows)) }

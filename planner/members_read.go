@@ -24,6 +24,9 @@ func (mb *memberships) readMembers(s *memberSet) {
 		// new members without an attribute may depend on the one that they have outside the container, such as their role in the workspace
 		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
 	}
+	if a != nil && s.hasList && slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute != "" }) {
+		s.list.addRoles(mb.analysis, s.kind, s.params)
+	}
 	if _, shown := s.kind.Op(resource.ListLite, mb.in.API); shown && mb.in.API == resource.V1 {
 		mb.findFormer(s)
 	}
@@ -95,21 +98,23 @@ func (mb *memberships) shownAttribute(s *memberSet, e *member) string {
 	return s.kind.Membership.Attribute.Shown(mb.rowOf(s, e))
 }
 
-// findFormer finds wanted members who have left the container or the workspace. The service does not take the former back, and drops both
-// from fields such as assignees.
+// findFormer finds members to be added who have left the workspace. The service drops them from fields such as assignees.
 func (mb *memberships) findFormer(s *memberSet) {
 	op, _ := mb.objects.op(mb.objects.kind(s.kind.Membership.Member).kind, resource.ListLite)
 	for _, e := range s.wanted {
-		switch {
-		case s.hasList && s.list.has(e.id):
-			e.hasLeft = resource.HasLeft(s.list.rows[e.id][0])
-		case s.lacks(e):
+		if s.lacks(e) {
 			read, _ := readOf(op, map[string]string{"workspace_slug": mb.in.Workspace})
 			e.hasLeft = slices.ContainsFunc(mb.service.askOptional(read).Rows, func(row resource.Row) bool {
 				return row.ID() == e.id && resource.HasLeft(row)
 			})
 		}
 	}
+}
+
+// hasLeft reports whether a wanted member is known to have left the container, into which the service does not take them back, or the
+// workspace.
+func (mt *memberSet) hasLeft(e *member) bool {
+	return e.hasLeft || mt.hasList && mt.list.has(e.id) && resource.HasLeft(mt.list.rows[e.id][0])
 }
 
 // newAttribute returns the attribute that a new member gets.

@@ -69,7 +69,7 @@ type member struct {
 	attribute string      // the wanted attribute; "" = it is not managed
 	other     string      // another relation to the object that excludes this one
 	replaces  []edge      // that other relation, from both sides, if the run may remove it
-	hasLeft   bool        // the member has left the container or the workspace
+	hasLeft   bool        // the member has left the workspace
 	wish      wish
 	verdict   verdict
 }

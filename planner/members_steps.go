@@ -73,7 +73,7 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 		switch {
 		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
 		case e.other != "" && !e.verdict.kept && !slices.ContainsFunc(e.replaces, ms.memberships.takesBack),
-			e.hasLeft, m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
+			s.hasLeft(e), m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge, e.verdict.action == changeEdge && cause.exists():
 			joining = append(joining, e)
@@ -85,14 +85,14 @@ func (ms *memberSteps) addMembers(s *memberSet) {
 		ms.addStep(AddMembers, s, joining).block(cause)
 	}
 	for _, e := range s.wanted {
-		if m.Attribute != nil && !cause.exists() && !e.hasLeft && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
+		if m.Attribute != nil && !cause.exists() && !s.hasLeft(e) && (e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e)) {
 			ms.changeAttribute(s, e)
 		}
 	}
 	for _, e := range excluded {
 		cause := ms.objects.leftToOwner(e.object)
 		switch {
-		case e.hasLeft:
+		case s.hasLeft(e):
 			cause = refused(e.by.ref.Text + " has left it or the workspace: leave them out, or take them back in the web app")
 		case e.other != "":
 			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +

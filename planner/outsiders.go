@@ -74,7 +74,7 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 	s, roles := ou.memberships.setOf(via, container), map[string]string{}
 	for _, e := range s.wanted {
 		switch isIn := s.isIn(e); {
-		case e.hasLeft:
+		case s.hasLeft(e):
 			roles[e.id] = formerMember
 		case isIn:
 			roles[e.id] = e.attribute
@@ -101,6 +101,7 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 	if len(list.rows) == 0 { // a container always has members, so the answer is incomplete
 		return nil
 	}
+	list.addRoles(ou.analysis, via, s.params)
 	a := via.Membership.Attribute
 	prior, _ := s.recorded()
 	for id, rows := range list.rows {

@@ -32,6 +32,8 @@ type Reader struct {
 	// shared holds answers that contain the answers of several reads: overviews, which show the members of many containers, and by requests
 	// without an operation the answers that contain several lists.
 	shared map[planner.Read]planner.Answer
+	// showsRoles and lacksRoles tell whether the service has the lists of members with their roles, once one was asked for.
+	showsRoles, lacksRoles bool
 }
 
 // Read makes the reads, and stores the answers in Observed. Memberships that one answer shows together share a request. A missing object or
@@ -39,6 +41,10 @@ type Reader struct {
 func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 	if rd.shared == nil {
 		rd.shared = map[planner.Read]planner.Answer{}
+	}
+	reads, err := rd.answerWithoutRoles(ctx, reads)
+	if err != nil {
+		return err
 	}
 	for len(reads) > 0 {
 		direct, overviews := rd.answerFromOverviews(reads)
@@ -67,9 +73,6 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		if err != nil {
 			return err
 		}
-		if err := rd.addRoles(ctx, requests, answers); err != nil {
-			return err
-		}
 		for i, request := range requests {
 			if request.Operation.Overview != nil {
 				rd.shared[request] = answers[i]
@@ -86,6 +89,27 @@ func (rd *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		}
 	}
 	return nil
+}
+
+// answerWithoutRoles answers reads of roles without a request if the service refused one before, because it lacks all such lists then. It asks
+// for the first one alone. It returns the other reads.
+func (rd *Reader) answerWithoutRoles(ctx context.Context, reads []planner.Read) (others []planner.Read, err error) {
+	for _, read := range reads {
+		switch {
+		case read.Operation.Verb != resource.ListLite || rd.showsRoles:
+			others = append(others, read)
+		case rd.lacksRoles:
+			rd.Observed[read] = planner.Answer{Unsupported: true}
+		default:
+			answers, err := rd.ask(ctx, []planner.Read{read})
+			if err != nil {
+				return nil, err
+			}
+			rd.Observed[read], rd.lacksRoles = answers[0], answers[0].Unsupported || answers[0].NotFound
+			rd.showsRoles = !rd.lacksRoles
+		}
+	}
+	return others, nil
 }
 
 // ask sends requests concurrently.
@@ -119,37 +143,6 @@ func (rd *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.A
 		})
 	}
 	return answers, group.Wait()
-}
-
-// addRoles adds the roles of members, and who left, to lists of members that do not show them, from the list that version 1.4 of the
-// community edition added.
-func (rd *Reader) addRoles(ctx context.Context, requests []planner.Read, answers []planner.Answer) error {
-	var reads []planner.Read
-	var rows []map[string]resource.Row // by ID of the member, for each read
-	for i, r := range requests {
-		kind := resource.MustLookup(r.Operation.Kind)
-		op, ok := kind.Op(resource.ListLite, resource.V1)
-		if !ok || r.Operation.Verb != resource.ListMembers || r.Operation.V2() || len(answers[i].Rows) == 0 ||
-			kind.Membership.Attribute.Shown(answers[i].Rows[0]) != "" {
-			continue
-		}
-		params, _ := r.Operation.Match(r.Path)
-		path, _ := op.Expand(params)
-		byID := map[string]resource.Row{}
-		for _, row := range answers[i].Rows {
-			byID[kind.Membership.MemberID(row)] = row
-		}
-		reads, rows = append(reads, planner.Read{Operation: op, Path: path, Optional: true}), append(rows, byID)
-	}
-	found, err := rd.ask(ctx, reads)
-	for i, a := range found {
-		for _, row := range a.Rows {
-			if member := rows[i][row.ID()]; member != nil {
-				maps.Copy(member, row)
-			}
-		}
-	}
-	return err
 }
 
 // selectList returns the answer for one operation from a response that contains the lists of several. counting adds the sizes of lists that

@@ -601,12 +601,62 @@ func TestFormerMembersAreNotAssigned(t *testing.T) {
 	})
 }
 
+// TestRolesAreReadOnlyWhereTheyDecide counts the lists of roles that plans of three projects read, by the version of the service.
+func TestRolesAreReadOnlyWhereTheyDecide(t *testing.T) {
+	t.Parallel()
+	projects := func(member string, more ...string) string {
+		var list []string
+		for i, key := range []string{"one", "two", "six"} {
+			p := fmt.Sprintf("{key: %s, identifier: %s, name: %s, members: [me, %s]", key, strings.ToUpper(key), key, member)
+			if i == 0 {
+				p += strings.Join(more, "")
+			}
+			list = append(list, p+"}")
+		}
+		return "{version: 1, projects: [" + strings.Join(list, ", ") + "]}"
+	}
+	for _, version := range sandbox.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community, Version: version})
+			lists := 0
+			s.always = func(r *http.Request) sandboxtest.Fault {
+				if strings.HasSuffix(r.URL.Path, "members-lite/") {
+					lists++
+				}
+				return sandboxtest.Fault{}
+			}
+			const item = ", work_items: [{key: a, name: A, assignees: [bob@example.com]}]"
+			s.apply(t, applying{manifest: projects("bob@example.com")})
+			for _, c := range []struct {
+				what, manifest string
+				since14, until int
+			}{
+				{"no roles are written", projects("bob@example.com"), 0, 0},
+				{"an item is assigned in one project", projects("bob@example.com", item), 1, 1},
+				{"the item is assigned already", projects("bob@example.com", item), 0, 0},
+				{"roles are written in each project", projects("{user: bob@example.com, role: member}", item), 3, 1},
+			} {
+				lists = 0
+				s.apply(t, applying{manifest: c.manifest})
+				want := c.since14
+				if version == "1.3.1" {
+					want = c.until
+				}
+				if lists != want {
+					t.Errorf("%s: %d lists, want %d", c.what, lists, want)
+				}
+			}
+		})
+	}
+}
+
 // TestAPlanNeedsNoListOfRoles covers services that refuse the lists of members with roles, or do not have them.
 func TestAPlanNeedsNoListOfRoles(t *testing.T) {
 	t.Parallel()
 	const manifest = `{version: 1, projects: [{key: web, identifier: WEB, members: [me, bob@example.com], work_items: [{key: a, name: A, assignees: [bob@example.com]}]},
   {key: new, identifier: NEW, name: New, members: [eve@example.com]}]}`
-	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed} {
+	for status, requests := range map[int]int{http.StatusUnauthorized: 2, http.StatusForbidden: 2, http.StatusNotFound: 1, http.StatusMethodNotAllowed: 2} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
 			s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
@@ -619,7 +669,7 @@ func TestAPlanNeedsNoListOfRoles(t *testing.T) {
 				return sandboxtest.Fault{Before: sandboxtest.Break{Status: status, Body: `{"detail": "no"}`}}
 			}
 			a := s.apply(t, applying{manifest: manifest})
-			if len(a.failed())+len(a.reasons()) > 0 || s.named("work_item", "A") != 1 || len(lists) != 2 {
+			if len(a.failed())+len(a.reasons()) > 0 || s.named("work_item", "A") != 1 || len(lists) != requests {
 				t.Error(a.failed(), a.reasons(), lists)
 			}
 		})

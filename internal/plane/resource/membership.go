@@ -207,6 +207,22 @@ func (m *Membership) OwnID(row Row) string {
 // which they are.
 func HasLeft(row Row) bool { return row["is_active"] == false }
 
+// LacksRoles reports whether the rows of a list of members do not show the attribute that each member has.
+func (m *Membership) LacksRoles(rows []Row) bool {
+	return len(rows) > 0 && m.Attribute != nil && m.Attribute.Shown(rows[0]) == ""
+}
+
+// AddRoles adds the fields of people, by a list of [ListLite], to the rows of a list of members.
+func (m *Membership) AddRoles(members, people []Row) {
+	byID := map[string]Row{}
+	for _, row := range people {
+		byID[row.ID()] = row
+	}
+	for _, row := range members {
+		maps.Copy(row, byID[m.MemberID(row)])
+	}
+}
+
 // ShowsFixed reports whether a row shows an attribute that cannot be changed, because the service does not show the ID of the membership.
 func (m *Membership) ShowsFixed(row Row) bool {
 	_, isLite := row["is_active"]

@@ -305,6 +305,9 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 	if err := r.readLists(ctx, lists); err != nil {
 		return err
 	}
+	if err := r.readRoles(ctx, lists); err != nil {
+		return err
+	}
 	for _, l := range lists {
 		m := l.kind.Membership
 		field, _ := resource.MustLookup(m.On).Field(m.Field)
@@ -336,6 +339,26 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 				at.members[field] = append(at.members[field], l.parent.row.ID())
 			}
 		}
+	}
+	return nil
+}
+
+// readRoles adds the roles of members, and who left, to lists that do not show them. It reads lists that version 1.4 of the community edition
+// added.
+func (r *reader) readRoles(ctx context.Context, lists []*list) error {
+	var members, people []*list
+	for _, l := range lists {
+		if op, ok := l.kind.Op(resource.ListLite, resource.V1); ok && !l.op.V2() && l.kind.Membership.LacksRoles(l.rows) {
+			roles := r.newList(l.kind, op, l.parent)
+			roles.supplement = true
+			members, people = append(members, l), append(people, roles)
+		}
+	}
+	if err := r.readLists(ctx, people); err != nil {
+		return err
+	}
+	for i, l := range members {
+		l.kind.Membership.AddRoles(l.rows, people[i].rows)
 	}
 	return nil
 }

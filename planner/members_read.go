@@ -76,26 +76,20 @@ func (mb *memberships) findOtherRelations(s *memberSet) {
 	}
 }
 
-// rowOf returns the row that shows a wanted member, in the words of the manifest. If the member has several relations to the object, it
-// returns the row of the wanted relation.
+// rowOf returns the row that shows a wanted member, or nil. If the member has several relations to the object, it returns the row of the
+// wanted relation.
 func (mb *memberships) rowOf(s *memberSet, e *member) resource.Row {
-	rows, a := s.list.rows[e.id], s.kind.Membership.Attribute
-	switch {
-	case !s.hasList || !s.list.has(e.id):
+	if !s.hasList || !s.list.has(e.id) {
 		return nil
-	case a.Words() == nil:
-		return rows[len(rows)-1]
 	}
-	wanted := slices.IndexFunc(rows, func(row resource.Row) bool { return a.Shown(mb.words.inWords(a, row)) == e.attribute })
-	return mb.words.inWords(a, rows[max(wanted, 0)])
+	rows := s.list.rows[e.id]
+	wanted := slices.IndexFunc(rows, func(row resource.Row) bool { return mb.words.shown(s.kind.Membership.Attribute, row) == e.attribute })
+	return rows[max(wanted, 0)]
 }
 
 // shownAttribute returns the attribute of a wanted member on the service, or "".
 func (mb *memberships) shownAttribute(s *memberSet, e *member) string {
-	if s.kind.Membership.Attribute == nil {
-		return ""
-	}
-	return s.kind.Membership.Attribute.Shown(mb.rowOf(s, e))
+	return mb.words.shown(s.kind.Membership.Attribute, mb.rowOf(s, e))
 }
 
 // findFormer finds members to be added who have left the workspace. The service drops them from fields such as assignees.

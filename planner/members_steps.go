@@ -19,15 +19,13 @@ type memberSteps struct {
 	steps       *steps
 	plan        *Plan
 
-	removals map[edge]*Step
-	replaces map[*Step][]edge // relations that must be removed before the step adds another one
+	replacing map[edge][]*Step // steps that add a relation, by the relation that must be removed before
 }
 
 // planMembers plans the steps that add members to containers, change their attributes, and remove members.
 func planMembers(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) {
 	ms := &memberSteps{
-		analysis: steps.analysis, memberships: memberships, blockers: blockers, steps: steps,
-		plan: plan, removals: map[edge]*Step{}, replaces: map[*Step][]edge{},
+		analysis: steps.analysis, memberships: memberships, blockers: blockers, steps: steps, plan: plan, replacing: map[edge][]*Step{},
 	}
 	memberships.showDrifts(plan)
 	for _, s := range memberships.sets {
@@ -39,13 +37,6 @@ func planMembers(plan *Plan, steps *steps, blockers *blockers, memberships *memb
 	}
 	for _, s := range memberships.leavingSets() {
 		ms.removeMembers(s)
-	}
-	for step, former := range ms.replaces {
-		for _, e := range former {
-			if ms.removals[e] != nil {
-				step.needs = append(step.needs, ms.removals[e])
-			}
-		}
 	}
 }
 
@@ -112,7 +103,9 @@ func (ms *memberSteps) addBatches(s *memberSet, joining []*member) {
 			step := ms.addStep(AddMembers, s, batch)
 			step.Operation, _ = ms.objects.op(s.kind, resource.AddMembers)
 			for _, e := range batch {
-				ms.replaces[step] = append(ms.replaces[step], e.replaces...)
+				for _, former := range e.replaces {
+					ms.replacing[former] = append(ms.replacing[former], step)
+				}
 			}
 			ms.finish(s, step, batch[0].attribute)
 		}
@@ -290,7 +283,9 @@ func (ms *memberSteps) removeMembers(s *memberSet) {
 				item.Text = ms.memberships.refs.nameID(m.Member, e.id)
 			}
 			step.Members.Items = append(step.Members.Items, item)
-			ms.removals[edge{s.kind.Name, s.container.ID, e.id}] = step
+			for _, adding := range ms.replacing[edge{s.kind.Name, s.container.ID, e.id}] {
+				adding.needs = append(adding.needs, step)
+			}
 		}
 		switch {
 		case !offered:

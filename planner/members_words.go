@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -98,13 +99,16 @@ func (vo *vocabulary) wordsOf(kind *resource.Kind) *words {
 	return all
 }
 
-// inWords returns the row of a member with its word replaced by the manifest's, if the manifest renames it.
-func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.Row {
-	if to := vo.wordsOf(a.Words()).renamed[a.Shown(row)]; to != "" {
-		row = maps.Clone(row)
-		row[a.Name] = to
+// shown returns the attribute of a member in a row, or "". A word that the manifest renames is the new one.
+func (vo *vocabulary) shown(a *resource.Attribute, row resource.Row) string {
+	if a == nil || row == nil {
+		return ""
 	}
-	return row
+	text := a.Shown(row)
+	if kind := a.Words(); kind != nil {
+		return cmp.Or(vo.wordsOf(kind).renamed[text], text)
+	}
+	return text
 }
 
 // value returns the attribute that a reference gives to a member, such as a role. For a value that the workspace defines it returns the

@@ -49,11 +49,9 @@ func gitlab() *Layout {
 			i.Fields = slices.DeleteFunc(i.Fields, func(f convert.Field) bool { return f.Value == "" || f.Name == "Locked" && f.Value == "No" })
 			return ""
 		},
-		Finish: func(issues []*convert.Issue, _ convert.Sink) {
-			for _, i := range issues {
-				if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
-					gitlabFiles(i, m[1]+"/"+m[2])
-				}
+		Complete: func(i *convert.Issue) {
+			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
+				gitlabFiles(i, m[1]+"/"+m[2])
 			}
 		},
 	}

@@ -60,10 +60,12 @@ func linear() *Layout {
 			n, site := map[string]int{}, ""
 			for _, i := range issues {
 				n[i.State.Name]++
+				to.Recall(i)
 				for _, f := range i.Fields {
 					n[i.State.Name+"\n"+f.Name]++
 				}
 				site = cmp.Or(site, strings.TrimSuffix(linearAddress.FindString(i.Text.Body), "/issue/"))
+				to.PutAside(i)
 			}
 			for _, i := range issues {
 				i.State.Category = linearCategory(i.State.Name, func(date string) bool { return 2*n[i.State.Name+"\n"+date] > n[i.State.Name] })

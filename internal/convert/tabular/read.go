@@ -66,17 +66,20 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		e.dates.Decide()
 		e.second = true
 	}
-	for _, i := range e.issues {
-		i.Discuss(append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...), e.counted[i])
-	}
 	if l.Finish != nil {
 		l.Finish(e.issues, to)
 	}
 	there := map[string]bool{}
 	for n, i := range e.issues {
-		there[e.scopes[i]+"#"+i.Key] = true
+		at := e.scopes[i] + "#" + i.Key
+		there[at] = true
 		e.issues[n] = nil // the sink keeps it
-		e.apart.Join(i, e.scopes[i]+"#"+i.Key)
+		to.Recall(i)
+		i.Discuss(append(i.Comments, e.comments[at]...), e.counted[i])
+		if l.Complete != nil {
+			l.Complete(i)
+		}
+		e.apart.Join(i, at)
 		to.Issue(i)
 	}
 	e.comments.Close(to, func(issue string) bool { return there[issue] })

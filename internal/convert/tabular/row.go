@@ -114,6 +114,7 @@ func (e *export) row(c *Cells) error {
 	c.s.roles.Enter(e.to, i, c.values)
 	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
 	e.issues = append(e.issues, i)
+	e.to.PutAside(i)
 	return nil
 }
 

@@ -52,8 +52,10 @@ type Layout struct {
 	Each func(c *Cells, i *convert.Issue) string
 	// Bot reports whether a person is a program.
 	Bot func(id, name string) bool
-	// Finish adds data to the issues that can be known only from all issues together.
+	// Finish adds data to the issues that can be known only from all issues together. Their large parts are put aside.
 	Finish func(issues []*convert.Issue, to convert.Sink)
+	// Complete adds data to an issue that has its comments.
+	Complete func(i *convert.Issue)
 	// Header returns the names of the columns in English, or an error if files with that header cannot be read.
 	Header func(names []string) ([]string, error)
 	// Shape turns a file that is no table into one, and returns the columns and rows.

@@ -17,7 +17,6 @@ import (
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/internal/text/diag"
-	"github.com/planform/planform/manifest"
 )
 
 // Options are the inputs and choices of a run.
@@ -183,13 +182,13 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if unknown := m.Columns.Named(func(mapping.Column) bool { return true }); len(found.columns) > 0 {
-		unknown = slices.DeleteFunc(unknown, func(name string) bool {
-			return name == mapping.Rest || slices.ContainsFunc(found.columns, func(e manifest.Entry) bool { return mapping.Fold(e.Key) == mapping.Fold(name) })
-		})
-		if len(unknown) > 0 {
-			found.Note("unknown-columns", "columns of the mapping that the export does not have: "+diag.First(unknown, most))
-		}
+	columns := map[string]bool{mapping.Rest: true}
+	for _, column := range found.columns {
+		columns[mapping.Fold(column.Key)] = true
+	}
+	unknown := slices.DeleteFunc(m.Columns.Named(func(mapping.Column) bool { return true }), func(name string) bool { return columns[mapping.Fold(name)] })
+	if len(unknown) > 0 && len(found.columns) > 0 {
+		found.Note("unknown-columns", "columns of the mapping that the export does not have: "+diag.First(unknown, most))
 	}
 	if n := len(chosen.passed); n > 0 {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))

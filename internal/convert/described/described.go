@@ -182,22 +182,16 @@ func (x *reader) add(i *convert.Issue) {
 
 // complete adds to an issue the lists and the parent that only another record of it has.
 func complete(i, other *convert.Issue) {
-	if len(i.Attachments) == 0 {
-		i.Attachments = other.Attachments
+	i.Attachments, i.Links, i.Events = either(i.Attachments, other.Attachments), either(i.Links, other.Links), either(i.Events, other.Events)
+	i.Work, i.Watchers, i.Parent = either(i.Work, other.Work), either(i.Watchers, other.Watchers), cmp.Or(i.Parent, other.Parent)
+}
+
+// either returns the first list, or the second if the first is empty.
+func either[T any](first, second []T) []T {
+	if len(first) == 0 {
+		return second
 	}
-	if len(i.Links) == 0 {
-		i.Links = other.Links
-	}
-	if len(i.Events) == 0 {
-		i.Events = other.Events
-	}
-	if len(i.Work) == 0 {
-		i.Work = other.Work
-	}
-	if len(i.Watchers) == 0 {
-		i.Watchers = other.Watchers
-	}
-	i.Parent = cmp.Or(i.Parent, other.Parent)
+	return first
 }
 
 // comment adds a comment of an issue. Without an ID, a comment of the same author, time and text is the same comment.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/jira/wiki"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // maxDepth is the greatest depth at which nodes are converted. Of deeper nodes, only the text remains.
@@ -148,9 +149,7 @@ func (c *converter) block(n *node, depth int) []string {
 	return paragraph(c.inline([]node{*n}, depth)) // a node within a line
 }
 
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(text, lineBreak, " ")), " ")
-}
+func oneLine(text string) string { return diag.OneLine(strings.ReplaceAll(text, lineBreak, " ")) }
 
 // paragraph returns the lines of a text that is already Markdown.
 func paragraph(text string) []string {

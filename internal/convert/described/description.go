@@ -204,7 +204,7 @@ func (s *section) role(field string) convert.Role {
 			return map[string]convert.Role{"reactions": convert.Uncarried}[name] + map[string]convert.Role{"votes": convert.Summed, "watchers": convert.Summed}[name]
 		}
 		switch word, _, _ := strings.Cut(field, " "); word {
-		case "row", "moment", "duration":
+		case "row", "noise", "flag", "moment", "duration":
 			return convert.OfField
 		case "relation":
 			return convert.Relation

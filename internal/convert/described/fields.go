@@ -43,6 +43,10 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 			i.Left[name] = max(i.Left[name], n)
 		case "row":
 			field(i, name, strings.Join(texts, ", "), source)
+		case "noise":
+			i.Fields = append(i.Fields, convert.Field{Name: name, Value: texts[0], Source: source, Noise: true})
+		case "flag":
+			field(i, name, map[string]string{"true": "yes"}[texts[0]], source)
 		case "duration":
 			seconds, _ := strconv.Atoi(texts[0])
 			field(i, name, dates.Duration(seconds), source)

@@ -138,15 +138,8 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 			b.parts[id] = label
 		}
 	}
-	i.Number, _ = strconv.Atoi(at("idShort"))
 	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
-	}
-	for n := range i.Fields { // the position of the card in its list
-		i.Fields[n].Noise = true
-	}
-	if at("dueComplete") == "true" {
-		i.Fields = slices.Insert(i.Fields, 0, convert.Field{Name: "Complete", Value: "yes", Source: "cards.dueComplete"})
 	}
 	of.cards = append(of.cards, c)
 }

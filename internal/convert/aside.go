@@ -46,7 +46,7 @@ func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// packed is the rest of what PutAside wrote.
+// packed holds the written numbers and texts that are not read yet.
 type packed []byte
 
 // number returns the next number.
@@ -93,7 +93,7 @@ func (cl *collection) line(i *Issue) ([]byte, error) {
 	return cl.to.read(i.aside.line)
 }
 
-// Recall reads back what PutAside moved to the spool. What the issue got since then follows.
+// Recall reads back the parts that PutAside moved to the spool. Values that the issue got in the meantime come after them.
 func (cl *collection) Recall(i *Issue) {
 	cl.recall(i)
 	i.aside = aside{}

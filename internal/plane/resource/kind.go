@@ -360,10 +360,10 @@ func (k *Kind) Inside() string {
 // UsedIn returns the parent's field that names the object in use, such as the estimate of a project, or nil. If the manifest leaves the
 // field out, the object of the manifest is used.
 func (k *Kind) UsedIn() *Field {
-	parent, ok := kinds.byName[k.Parent]
-	if !ok || !k.Single {
+	if !k.Single || k.Parent == "" {
 		return nil
 	}
+	parent := MustLookup(k.Parent)
 	if i := slices.IndexFunc(parent.Fields, func(f Field) bool { return f.Ref == k.Name }); i >= 0 {
 		return &parent.Fields[i]
 	}

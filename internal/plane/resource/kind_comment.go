@@ -57,15 +57,15 @@ func commentAuthor(r Row) string {
 // MoveHeader moves the author of an imported comment to the beginning of its text, and a time after it, because the service shows its own.
 // The text of an exported comment contains them already.
 func (o *Object) MoveHeader() {
-	i := slices.IndexFunc(o.Values, func(v Value) bool { return v.Field.Person != nil })
-	if i < 0 {
+	author, given := o.Value("author")
+	if !given || author.Field.Person == nil {
 		return
 	}
-	author := o.Values[i].Text
-	if o.Values = slices.Delete(o.Values, i, i+1); author == "" || o.Exported {
+	name, field := author.Text, author.Field
+	if o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field == field }); name == "" || o.Exported {
 		return
 	}
-	header := "**" + markup.Escape(author) + "**"
+	header := "**" + markup.Escape(name) + "**"
 	if created := o.Text("created_at"); created != "" {
 		header += " · " + displayTime(created)
 	}

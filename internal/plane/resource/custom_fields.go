@@ -18,18 +18,16 @@ func (k *Kind) CustomFields() (*Field, bool) {
 }
 
 // DefinesFields reports whether objects of the kind define custom fields of other objects.
-func (k *Kind) DefinesFields() bool {
-	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.projectKind().Name })
-}
+func (k *Kind) DefinesFields() bool { return customFieldsOf(k) != nil }
 
-// customFieldsOf returns the field that holds the values of custom fields defined by objects of a kind.
+// customFieldsOf returns the field that holds the values of custom fields defined by objects of a kind, or nil.
 func customFieldsOf(definitions *Kind) *Field {
 	for _, k := range kinds.sorted {
 		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.projectKind().Name {
 			return f
 		}
 	}
-	panic("resource: a " + definitions.Name + " defines no field")
+	return nil
 }
 
 // optionKind returns the kind of the options that a definition can have, or nil.

@@ -291,5 +291,5 @@ func MembershipOf(kind, field string) (*Kind, bool) {
 func (k *Kind) Alternatives(f, other *Field) bool {
 	via, _ := MembershipOf(k.Name, f.Name)
 	otherVia, _ := MembershipOf(k.Name, other.Name)
-	return f != other && (f.APIName() != "" && f.APIName() == other.APIName() || via != nil && via == otherVia)
+	return f != other && (f.SharesAPIName(*other) || via != nil && via == otherVia)
 }

@@ -101,11 +101,11 @@ func (w *write) resolveDispute(ctx context.Context, step *planner.Step, out exec
 		return out
 	}
 	seen := w.findCreated(ctx, row{step: step, params: params})
-	if seen.result == found && seen.row.ID() == out.ID {
+	if seen.row != nil && seen.row.ID() == out.ID {
 		return out
 	}
 	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
-	if seen.result == found {
+	if seen.row != nil {
 		out = w.createdOutcome(step, seen.row)
 		summary = "the service answered with the ID " + wrong + " of another object: it is " + out.ID
 	} else if seen.err != nil {

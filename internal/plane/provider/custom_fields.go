@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -14,12 +15,14 @@ import (
 	"github.com/planform/planform/planner"
 )
 
+// customValues returns the values of a step for custom fields.
+func customValues(step *planner.Step) []*resource.Value {
+	return slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { return !resource.IsCustom(v) })
+}
+
 // sendCustom sends the values of custom fields with API v1, one request for each. Repeating a request is harmless.
 func (w *write) sendCustom(ctx context.Context, r row) error {
-	for _, v := range r.step.Values() {
-		if !resource.IsCustom(v) {
-			continue
-		}
+	for _, v := range customValues(r.step) {
 		id, ok := w.ids(v.Field.Definition.Address)
 		if !ok {
 			return fmt.Errorf("%s is not on the service", v.Field.Definition.Address)
@@ -43,10 +46,8 @@ func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome
 	if err == nil {
 		return
 	}
-	for _, v := range step.Values() {
-		if resource.IsCustom(v) {
-			delete(out.Values, v.Field.Name)
-		}
+	for _, v := range customValues(step) {
+		delete(out.Values, v.Field.Name)
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "not-taken", Position: step.Position, Address: string(step.Address),
@@ -79,10 +80,7 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
-	for _, v := range step.Values() {
-		if !resource.IsCustom(v) {
-			continue
-		}
+	for _, v := range customValues(step) {
 		value, there := shown[w.customName(v.Field.Definition)]
 		if details, isObject := value.(map[string]any); isObject {
 			value = details["value"]
@@ -104,10 +102,7 @@ func (w *write) storesCustom(ctx context.Context, r row, id string) bool {
 // loadCustomNames reports whether the names of a step's custom fields in API v2 are known. It reads a list of the project if one is
 // unknown.
 func (w *write) loadCustomNames(ctx context.Context, r row) bool {
-	for _, v := range r.step.Values() {
-		if !resource.IsCustom(v) {
-			continue
-		}
+	for _, v := range customValues(r.step) {
 		id, _ := w.ids(v.Field.Definition.Address)
 		name, known := w.traits.customNames.get(id)
 		if !known {

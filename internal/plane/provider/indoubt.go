@@ -222,9 +222,9 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 		r := rows[i]
 		a, u := &w.attempts[r.at], r.lost
 		switch {
-		case seen.result == found:
+		case seen.row != nil:
 			a.Outcome, a.Err = w.adoptOwn(ctx, r, seen.row)
-		case seen.result == undetermined:
+		case !seen.absent:
 			a.Err = w.lookupFailed(u, seen.err)
 		case begin.Before(u.periodEnd()): // it may have been carried out since the lookup began
 			u.failedLookups = 0
@@ -270,16 +270,16 @@ func (w *write) adoptOwn(ctx context.Context, r row, own resource.Row) (executor
 func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (out executor.Outcome, err error) {
 	seen := w.findCreated(ctx, r)
 	switch {
-	case seen.result == found && seen.row.Hidden() != "":
+	case seen.row != nil && seen.row.Hidden() != "":
 		return out, hiddenConflict(r.step, seen.row.ID(), seen.row.Hidden())
-	case seen.result == found:
+	case seen.row != nil:
 		out, err = w.adoptExisting(ctx, r, seen.row)
 		// otherwise somebody else had created it
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || r.step.Write.Announced || e.Doubted
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return w.adoptConflicting(ctx, r, e)
-	case seen.result == undetermined && r.lost != nil:
+	case !seen.absent && r.lost != nil:
 		return out, w.lookupFailed(r.lost, seen.err)
 	default:
 		return out, stepError(r.step, e)
@@ -300,7 +300,7 @@ func (w *write) checkBeforeRetry(rows []row, since int) func(context.Context) er
 	return func(ctx context.Context) error {
 		for _, seen := range w.lookUp(ctx, rows, since) {
 			switch {
-			case seen.result == found:
+			case seen.row != nil:
 				return &foundError{seen.row}
 			case seen.err != nil:
 				return unknownOutcome{seen.err}

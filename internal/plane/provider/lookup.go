@@ -14,19 +14,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// lookupResult is the result of a lookup.
-type lookupResult int
-
-const (
-	undetermined lookupResult = iota
-	found
-	absent
-)
-
-// sighting is the result of a lookup of a create, with the object that it found.
+// sighting is the result of a lookup of a create. Without a row and not absent, it is undetermined.
 type sighting struct {
-	result lookupResult
-	row    resource.Row // the object that was found
+	row    resource.Row // the object that was found; nil = none was
+	absent bool         // the object does not exist
 	err    error        // the reason why it is undetermined; nil = no read can show the object
 }
 
@@ -34,9 +25,9 @@ type sighting struct {
 func sightingOf(step *planner.Step, rows []resource.Row) sighting {
 	switch len(rows) {
 	case 0:
-		return sighting{result: absent}
+		return sighting{absent: true}
 	case 1:
-		return sighting{result: found, row: rows[0]}
+		return sighting{row: rows[0]}
 	default:
 		return sighting{err: fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)}
 	}
@@ -74,11 +65,11 @@ func (w *write) findCreated(ctx context.Context, r row) sighting {
 		return sighting{}
 	case byExternalID && slices.Contains(list.Query, "external_id"):
 		for _, id := range s.allExternalIDs(step) {
-			if seen := s.findByExternalID(ctx, r, list, id); seen.result != absent {
+			if seen := s.findByExternalID(ctx, r, list, id); !seen.absent {
 				return seen
 			}
 		}
-		return sighting{result: absent}
+		return sighting{absent: true}
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: r.params})
 	if err != nil {
@@ -146,7 +137,7 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 	var e *apiclient.Error
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
-		return sighting{result: absent}
+		return sighting{absent: true}
 	case errors.As(err, &e) && e.Status == 500:
 		return sighting{err: fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects have it: %w",
 			r.step.Address, err)}
@@ -155,7 +146,7 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 	case !s.plan.Marks().Has(res.Row, externalID):
 		return sighting{err: errors.New("the service answered a look-up by external ID with a different object")}
 	default:
-		return sighting{result: found, row: res.Row}
+		return sighting{row: res.Row}
 	}
 }
 

@@ -39,7 +39,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		if !refused || e.Status != 409 || e.ExistingID == "" {
 			break
 		}
-		if seen := w.findCreated(ctx, r); seen.result != absent {
+		if seen := w.findCreated(ctx, r); !seen.absent {
 			return nil, errors.Join(err, seen.err)
 		}
 		if wrong := w.claimExisting(step, resource.Row{"id": e.ExistingID}); wrong != nil {

@@ -344,7 +344,11 @@ func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
 			}
 		}
 	}()
-	for k, a := range sc.callService(ctx, b) {
+	steps := make([]*planner.Step, len(b))
+	for k, i := range b {
+		steps[k] = sc.plan.Steps[i]
+	}
+	for k, a := range sc.service.Do(ctx, steps, sc.id) {
 		res := &sc.result.Steps[b[k]]
 		if p, ok := errors.AsType[*Pending](a.Err); ok {
 			res.Err, c.pending[k] = p, p
@@ -356,15 +360,6 @@ func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
 		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
 	}
 	return c
-}
-
-// callService lets the service carry out the steps of a batch.
-func (sc *scheduler) callService(ctx context.Context, b batch) []Attempt {
-	steps := make([]*planner.Step, len(b))
-	for k, i := range b {
-		steps[k] = sc.plan.Steps[i]
-	}
-	return sc.service.Do(ctx, steps, sc.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {

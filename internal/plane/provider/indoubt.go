@@ -83,13 +83,6 @@ func (lc *lostCreate) isExhausted() bool {
 	return lc.attempts >= answeredAttempts || lc.attempts-lc.answered >= attempts
 }
 
-func (lc *lostCreate) exhaustedError() error {
-	return fmt.Errorf("sent %d times without success, and not found: %w", lc.attempts, lc.cause)
-}
-
-// reason returns the error of the unknown outcome.
-func (lc *lostCreate) reason() error { return unknownOutcome{lc.cause} }
-
 // periodEnd returns the time after which the service does not carry out the request. Only a lookup that begins later proves that it did
 // not.
 func (lc *lostCreate) periodEnd() time.Time { return lc.givenUp.Add(lc.period) }
@@ -129,7 +122,7 @@ func (lc *lostCreate) pendingError() error {
 	default:
 		lc.wait = max(lc.wait*factor, lc.period/first)
 	}
-	return &executor.Pending{After: max(min(lc.wait, time.Until(lc.periodEnd())), 0), Err: lc.reason()}
+	return &executor.Pending{After: max(min(lc.wait, time.Until(lc.periodEnd())), 0), Err: unknownOutcome{lc.cause}}
 }
 
 // takesTwo reports whether the service accepts a second object from the same request. Batches of API v2 are not documented to refuse a
@@ -230,7 +223,7 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 			u.failedLookups = 0
 			a.Err = u.pendingError()
 		case u.isExhausted():
-			a.Err = stepError(r.step, u.exhaustedError())
+			a.Err = stepError(r.step, fmt.Errorf("sent %d times without success, and not found: %w", u.attempts, u.cause))
 		default:
 			absentRows = append(absentRows, r)
 		}
@@ -243,10 +236,10 @@ func (w *write) lookupFailed(u *lostCreate, err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Transient() && u.failedLookups < maxFailedLookups {
 		u.failedLookups++
-		return &executor.Pending{After: w.grace.Period / 6, Err: u.reason()}
+		return &executor.Pending{After: w.grace.Period / 6, Err: unknownOutcome{u.cause}}
 	}
 	if err == nil {
-		return u.reason()
+		return unknownOutcome{u.cause}
 	}
 	err = fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, err)
 	if e != nil && e.Credential() {

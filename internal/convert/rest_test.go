@@ -266,12 +266,15 @@ func TestATextInPlaceOfAnObjectIsCarriedOrNamed(t *testing.T) {
 		file, want string
 		lost       []string // names of lost values
 	}{
-		"the state of an issue of Redmine":  {`[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"name": "Bug"}, "status": "Waiting", "subject": "One"}]`, "state: Waiting", nil},
-		"the category of a state of Jira":   {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "Done"}}}`, "{name: Odd, group: completed}", nil},
-		"an item of a checklist of Trello":  {fmt.Sprintf(board, `"checklists":[{"id":"k1","name":"List","idCard":"c1","checkItems":["zebra step"]}]`), `checklists.checkItems | zebra step |`, nil},
-		"the data of an action of Trello":   {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"updateCard","date":"2025-01-02T00:00:00Z","data":"zebra"}]`), "Card", []string{"no object: board actions.data"}},
-		"the author of an action of Trello": {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","memberCreator":"zebra","data":{"text":"x","card":{"id":"c1"}}}]`), "author: zebra", nil},
-		"the card of a comment of Trello":   {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","data":{"text":"x","card":{"id":"c1"},"list":"quokka"}}]`), "text: x", nil},
+		"the state of an issue of Redmine":   {`[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"name": "Bug"}, "status": "Waiting", "subject": "One"}]`, "state: Waiting", nil},
+		"the category of a state of Jira":    {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "Done"}}}`, "{name: Odd, group: completed}", nil},
+		"an item of a checklist of Trello":   {fmt.Sprintf(board, `"checklists":[{"id":"k1","name":"List","idCard":"c1","checkItems":["zebra step"]}]`), `checklists.checkItems | zebra step |`, nil},
+		"the data of an action of Trello":    {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"updateCard","date":"2025-01-02T00:00:00Z","data":"zebra"}]`), "Card", []string{"no object: board actions.data"}},
+		"a subtask of Asana":                 {`{"data": [{"gid": "1", "name": "One", "completed": false, "subtasks": ["zebra"]}]}`, "subtasks | zebra |", nil},
+		"a custom field of Trello":           {strings.Replace(fmt.Sprintf(board, `"actions":[]`), `"idList":"l1"`, `"idList":"l1","customFieldItems":[{"id":"f","value":"zebra"},"quokka"]`, 1), "customFieldItems | quokka |", nil},
+		"a category of Jira that is unknown": {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "zebra"}}}`, "statusCategory | zebra |", nil},
+		"the author of an action of Trello":  {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","memberCreator":"zebra","data":{"text":"x","card":{"id":"c1"}}}]`), "author: zebra", nil},
+		"the card of a comment of Trello":    {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","data":{"text":"x","card":{"id":"c1"},"list":"quokka"}}]`), "text: x", nil},
 		"the user of a change of Bitbucket": {
 			`{"issues": [{"id": 1, "title": "One", "kind": "bug", "status": "new", "priority": "major", "reporter": "kim", "content_updated_on": null}], "attachments": [{"issue": 1, "filename": "zebra.png", "path": "p/1", "user": "ann"}],
 			"comments": [{"issue": 1, "id": 5, "content": "x", "user": "zebra", "created_on": "2025-01-02T00:00:00Z"}], "logs": []}`, "author: zebra", nil,

@@ -160,6 +160,9 @@ func (d *description) meanings() *convert.Roles {
 			}
 		}
 	}
+	for _, path := range d.head().paths("objects") { // which only a hook reads
+		d.objects[path] = true
+	}
 	return r
 }
 

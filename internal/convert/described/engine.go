@@ -280,7 +280,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 				if all = append(all, named...); s.kind != "field" {
 					as = cmp.Or(apart, s.word("as"), as)
 				}
-				left, whole, own = cmp.Or(left, prefix), whole || prefix != "" && s.kind != "comment", own || s.kind == "issue"
+				left, whole, own = cmp.Or(left, prefix), whole || prefix != "" && s.kind != "comment", own || s.kind == "issue" && one.Object
 			}
 			one.Leaves(as, func(path, text string) bool {
 				if left != "" && (whole || x.roles.Of(path) == convert.OfComment) {

@@ -33,13 +33,14 @@ func (bk *bookkeeping) collect() {
 	bk.noteManifest()
 	bk.noteOrphans()
 	bk.dropAliases()
-	bk.closeObjects()
+	bk.settleObjects()
+	bk.dropLostMembers()
 	bk.settleMembers()
 	bk.noteShownValues()
 	bk.noteMembers()
 	for _, a := range slices.Sorted(maps.Keys(bk.changes)) {
 		c := bk.changes[a]
-		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
+		if c.Record.isEmpty() && !c.From.IsObject() {
 			c.To = ""
 		}
 		if bk.shown[a] {
@@ -54,7 +55,7 @@ func (bk *bookkeeping) collect() {
 func (bk *bookkeeping) change(a resource.Address) *StateChange {
 	c := bk.changes[a]
 	if c == nil {
-		c = &StateChange{From: a, To: a, Record: bk.in.Prior[a]}
+		c = &StateChange{From: a, To: a, Record: bk.openRecord(a)}
 		c.Record.Address, bk.changes[a] = a, c
 	}
 	return c
@@ -78,13 +79,6 @@ func (bk *bookkeeping) drop(a resource.Address, why string) {
 // dropMembers removes members from a record.
 func (bk *bookkeeping) dropMembers(a resource.Address, gone func(id string) bool, why string) {
 	bk.correct(a, why).Record.dropMembers(gone)
-}
-
-// settle closes the intent of a record, whose outcome is known now.
-func (bk *bookkeeping) settle(a resource.Address) *Record {
-	c := bk.correct(a, "the outcome of an earlier request is known now")
-	c.Record.forgetIntent()
-	return &c.Record
 }
 
 // noteManifest adds state changes for addresses and protections of the manifest that differ from the state.
@@ -140,7 +134,7 @@ func (bk *bookkeeping) dropAliases() {
 		}
 		for _, a := range bk.objects.addressesOf(serviceID{step.Kind.Name, step.ID}) {
 			r := bk.in.Prior[a]
-			if _, wanted := bk.objects.indexOf(a); wanted || !bk.in.isOrphan(a, &r) || r.PendingIntent != nil || r.Protect {
+			if _, wanted := bk.objects.indexOf(a); wanted || !bk.in.isOrphan(a, &r) || bk.objects.intents.isOpen(a) || r.Protect {
 				continue
 			}
 			bk.drop(a, aliasedWhy)
@@ -149,29 +143,10 @@ func (bk *bookkeeping) dropAliases() {
 	}
 }
 
-// closeObjects closes intents about objects whose ID is known and that no create or adopt of this run will close.
-func (bk *bookkeeping) closeObjects() {
-	for i, o := range bk.objects.all() {
-		f, intent := &bk.objects.states[i], bk.in.Prior[o.Address].PendingIntent
-		closes := bk.steps.of[i] != nil && (bk.steps.of[i].Action == Create || bk.steps.of[i].Action == Adopt)
-		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && !closes) {
-			r := bk.settle(o.Address)
-			r.ID, r.CreatedByUs = f.id, r.CreatedByUs || intent.creates() && bk.in.marks().On(f.row, o.Address)
-		}
-	}
-}
-
-// settleMembers closes intents about members if no step will close them and the service shows their outcome. It removes members from
-// records if they are gone or an object of another owner declares them.
-func (bk *bookkeeping) settleMembers() {
-	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // records whose open intents a step of this run closes
-	for _, s := range bk.steps.all() {
-		if s.Action == AddMembers {
-			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
-		}
-	}
+// dropLostMembers removes members from records if they are not in their containers any more, are gone, or an object of another owner declares
+// them.
+func (bk *bookkeeping) dropLostMembers() {
 	for _, s := range bk.memberships.leavingSets() {
-		leaving[s.record.at] = len(s.leaving()) > 0
 		if forgotten := s.forgotten(); len(forgotten) > 0 {
 			bk.dropMembers(s.record.at, func(id string) bool { return slices.Contains(forgotten, id) },
 				"lost "+strconv.Itoa(len(forgotten))+" of the members that planform added")
@@ -185,34 +160,15 @@ func (bk *bookkeeping) settleMembers() {
 		}
 	}
 	for _, r := range bk.records.all {
-		m, intent := r.kind.Membership, r.intent
+		m := r.kind.Membership
 		dropped := func(id string) bool {
 			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
 		}
 		if slices.ContainsFunc(r.record.Members, dropped) {
 			bk.dropMembers(r.at, dropped, "lost members that are gone or belong to another owner")
 		}
-		switch {
-		case bk.orphans.hasVanished(r.container):
+		if bk.orphans.hasVanished(r.container) {
 			bk.drop(r.at, "its container no longer exists on the service")
-		case intent == nil:
-		case intent.Action == Update, intent.Action == RemoveMembers && !leaving[r.at]:
-			bk.settle(r.at)
-		case r.listed && intent.Action == AddMembers && (!adding[r.at] || len(r.arrived) > 0):
-			more := func(members []string) []string { return slices.Concat(members, r.arrived) }
-			if adding[r.at] {
-				c := bk.correct(r.at, "an earlier request added some of the members")
-				c.Record.Members = more(c.Record.Members)
-			} else {
-				record := bk.settle(r.at)
-				record.Members = more(record.Members)
-			}
-			for _, other := range bk.records.all {
-				joined := func(id string) bool { return slices.Contains(r.arrived, id) }
-				if m.Exclusive && other.kind == r.kind && other != r && slices.ContainsFunc(other.record.Members, joined) {
-					bk.dropMembers(other.at, joined, "lost members that an earlier request added elsewhere")
-				}
-			}
 		}
 	}
 }

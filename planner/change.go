@@ -103,7 +103,7 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.noteOverwritten(i, slices.Concat(d.send, d.late))
 	ch.recordDrift(i, &d, custom)
 	ch.blockers.addUnavailableRefs(i, &d)
-	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
+	adopting, newSecret := f.matchedBy != "" || f.wasAnnounced, ch.in.NewSecrets && ch.objects.lacksSecret(i)
 	if len(d.send)+len(d.late)+len(custom)+len(d.blocked) == 0 && (!adopting || ch.in.Pull) && !newSecret {
 		if len(d.kept) == 0 {
 			ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
@@ -209,7 +209,7 @@ func (ch *changes) createdByUs(i objectID) bool {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
-	return f.wasAnnounced() && (marked || !f.info.externalIDs || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
+	return f.wasAnnounced && (marked || !f.info.externalIDs || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange returns the change that puts planform's external ID on an object, or nil. See objects.needsMark for the objects that

@@ -11,16 +11,17 @@
 //
 // Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to divergences load. Each stage has a type
 // and a few files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
-// The files of three areas have a common prefix: identity_ (rows of objects), prune_ (deletions) and members_ (memberships).
+// The files of four areas have a common prefix: identity_ (rows of objects), prune_ (deletions), members_ (memberships) and settle_
+// (requests of earlier runs without an outcome). No other file reads such requests; a test checks this.
 //
-//	objects       objects of the manifest, with their records               objects.go, identity_rename.go
+//	objects       objects of the manifest, with their records               objects.go, identity_rename.go, settle_intents.go
 //	loader        requests for the reads that have no answer yet            load.go
 //	snapshot      lists of the service, by kind and parent                  observe.go
 //	identities    the row of each object on the service                     identity_match.go, identity_bind.go, identity_contradictions.go,
 //	                                                                      identity_namesakes.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
-//	records       memberships of the state, outcomes of open requests       settle_members.go
+//	records       memberships of the state, outcomes of open requests       settle_members.go, settle_orphans.go
 //	orphans       objects that only the state has; may they be deleted?     prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
 //	memberships   edges of each container; is one added, kept or removed?   members_sets.go, members_read.go, members_list.go, members_containers.go,
 //	                                                                      members_words.go, members_where.go,
@@ -34,7 +35,7 @@
 //	memberSteps   additions and removals of members                         members_steps.go
 //	pruning       deletions                                                 prune_steps.go, prune_notices.go
 //	ordering      dependencies between steps                                order.go, batches.go
-//	bookkeeping   changes of the state that no step makes                   bookkeeping.go
+//	bookkeeping   changes of the state that no step makes                   bookkeeping.go, settle_outcomes.go
 //
 // Rules:
 //

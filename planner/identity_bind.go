@@ -267,8 +267,8 @@ func (se *search) byNumber() binding {
 	switch {
 	case t.isRecognisable():
 		return binding{}
-	case f.wasAnnounced():
-		presence, hits := se.ids.recovery.recoverCreate(o, f)
+	case f.wasAnnounced:
+		presence, hits := se.ids.recoverCreate(o, f)
 		if presence == exists {
 			return se.adopt(hits, foundByNumber)
 		}
@@ -351,7 +351,7 @@ const createFirst = "create it on the service first, or give the ID of an existi
 // bindAbsent ends a search that found nothing. An object that people deleted is created again, unless the policy keeps their deletion.
 func (se *search) bindAbsent() binding {
 	o, f, t := se.o, se.f, se.f.info
-	again := f.wasAnnounced()
+	again := f.wasAnnounced
 	switch {
 	case t.create == nil && se.list != nil:
 		return se.fail("not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",

@@ -13,22 +13,20 @@ import (
 type identities struct {
 	analysis
 
-	recovery *recovery
-
+	scans        map[scope]*scan     // by the kind and parent of creates without an outcome
 	byExternalID map[string]objectID // objects of the manifest by their external IDs
 	names        map[naturalKey]int  // number of objects of the manifest with each natural key
 }
 
 func match(r analysis) *identities {
 	s := &identities{
-		analysis: r, recovery: &recovery{analysis: r, scans: map[scope]*scan{}},
-		byExternalID: map[string]objectID{}, names: map[naturalKey]int{},
+		analysis: r, scans: map[scope]*scan{}, byExternalID: map[string]objectID{}, names: map[naturalKey]int{},
 	}
 	s.indexNames()
 	for _, level := range r.objects.levels() {
 		var byNumber []objectID // creates that are looked for one after the other, so that no row is bound twice
 		r.service.each(len(level), func(k int) {
-			if f := &r.objects.states[level[k]]; f.wasAnnounced() && !f.info.isRecognisable() {
+			if f := &r.objects.states[level[k]]; f.wasAnnounced && !f.info.isRecognisable() {
 				byNumber = append(byNumber, level[k])
 			} else {
 				s.identify(level[k])
@@ -78,7 +76,7 @@ func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Obj
 	if f.presence == exists && f.matchedBy == foundByNumber {
 		return []resource.Row{f.row}, true, nil
 	}
-	return nil, f.presence == absent && f.wasAnnounced(), nil
+	return nil, f.presence == absent && f.wasAnnounced, nil
 }
 
 // identify binds one object to its row on the service. It searches only if the parent has a row.

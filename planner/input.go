@@ -394,8 +394,6 @@ func (in *Input) otherSource(r *Record) string {
 	return ""
 }
 
-func (i *Intent) creates() bool { return i != nil && i.Action == Create }
-
 func (r *Record) dropMembers(gone func(id string) bool) {
 	r.Members = slices.DeleteFunc(slices.Clone(r.Members), gone)
 	r.Values = maps.Clone(r.Values)

@@ -20,6 +20,7 @@ type objects struct {
 	uses      []reference                   // the references of all objects
 	expensive map[*resource.Kind]bool       // kinds whose objects are not read again, see findExpensive
 	renamed   relocation
+	intents   intents
 	owners    map[serviceID]objectID // the objects whose ID on the service is known, by that ID
 	newCodes  map[string]bool        // identifiers of projects that the run creates, such as WEB
 	// Made when first needed:
@@ -32,7 +33,7 @@ func newObjects(in *Input) *objects {
 	s := &objects{
 		in: in, kinds: newKindInfo(in, in.kindsWithoutV2()), renamed: applyRenames(in), owners: map[serviceID]objectID{}, newCodes: map[string]bool{},
 	}
-	in.Prior = s.renamed.prior
+	in.Prior, s.intents = takeIntents(s.renamed.prior)
 	s.indexObjects()
 	return s
 }
@@ -260,7 +261,7 @@ func (ob *objects) indexObjects() {
 			ob.states[f.parent].hasChildren = true
 		}
 		if r, ok := ob.in.Prior[o.Address]; ok {
-			f.past = newPast(r)
+			f.past = ob.intents.past(o.Address, r)
 		}
 		ob.indexRefs(i)
 	}
@@ -287,7 +288,7 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether planform does not read an object again, and assumes that it is as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind]) && f.isKnown() && !f.isInDoubt()
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind]) && f.isKnown() && !f.inDoubt
 }
 
 func (ob *objects) whyUnread(f *objectState) gapReason {

@@ -61,13 +61,13 @@ func (rp *orphans) driftedFields(l *orphan) (names []string) {
 			form := &fields[k]
 			if _, set := l.record.Values[form.Name]; set && (k == i || form.SharesAPIName(*f)) {
 				applied = true
-				differs = differs && !l.record.mayHaveSent(form.Name) && l.record.hasDrifted(form, have, row) && !rp.lostOnlyDeleted(l, form, have)
+				differs = differs && !rp.objects.intents.mayHaveSent(l.record.Address, form.Name) && l.record.hasDrifted(form, have, row) && !rp.lostOnlyDeleted(l, form, have)
 			}
 		}
 		if !applied {
 			differs = have != "" && len(l.record.Values) > 0 && isContent(f)
 		}
-		if differs && !l.record.mayHaveSent(f.Name) {
+		if differs && !rp.objects.intents.mayHaveSent(l.record.Address, f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -95,7 +95,7 @@ func (rp *orphans) movedFields(l *orphan) (names []string) {
 	}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
-		if name := activityField(f.Name); changed[name] && !l.record.mayHaveSent(f.Name) && !f.Virtual &&
+		if name := activityField(f.Name); changed[name] && !rp.objects.intents.mayHaveSent(l.record.Address, f.Name) && !f.Virtual &&
 			!l.info.viaMembership(f) { // memberships are checked in the lists of members
 			names, changed[name] = append(names, name), false
 		}
@@ -205,7 +205,7 @@ func (rp *orphans) touchedByOthers(l *orphan) bool {
 	if rp.lastWrites == nil {
 		rp.lastWrites = rp.records.lastWrites()
 	}
-	for _, last := range []time.Time{l.record.lastSent(), rp.lastWrites[string(l.record.Address)], rp.lastWrites[l.record.ID]} {
+	for _, last := range []time.Time{l.record.AppliedAt, rp.lastWrites[string(l.record.Address)], rp.lastWrites[l.record.ID]} {
 		if !at.After(last.Add(clockSlack)) {
 			return false
 		}

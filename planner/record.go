@@ -2,7 +2,6 @@ package planner
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,35 +64,6 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
-// forgetIntent drops the intent of a record, and the last applied values of the fields that the announced request may have written.
-func (r *Record) forgetIntent() {
-	was := *r
-	if r.PendingIntent = nil; was.PendingIntent.creates() {
-		return // a create is about another object, such as the next version of a file
-	}
-	r.Values = maps.Clone(r.Values)
-	maps.DeleteFunc(r.Values, func(key, _ string) bool { return was.mayHaveSent(strings.TrimSuffix(key, ShownKey(""))) })
-}
-
-// mayHaveSent reports whether a request without an outcome may have written a field. A text may have been sent in another format, under
-// another field's name.
-func (r *Record) mayHaveSent(field string) bool {
-	i := r.PendingIntent
-	if i == nil || i.Action != Update || len(i.Fields) == 0 {
-		return i != nil
-	}
-	k, _ := resource.Lookup(r.Address.Kind())
-	return slices.ContainsFunc(i.Fields, func(sent string) bool { return sent == field || k != nil && k.OneText(sent, field) })
-}
-
-// lastSent returns the time of planform's last write of the record's object or members, or of an announced request without an outcome.
-func (r *Record) lastSent() time.Time {
-	if i := r.PendingIntent; i != nil && i.At.After(r.AppliedAt) {
-		return i.At
-	}
-	return r.AppliedAt
-}
-
 // hasDrifted reports whether somebody changed a field on the service since the last apply.
 func (r *Record) hasDrifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]
@@ -105,15 +75,10 @@ func ShownValue(canonical string) string { return "=" + resource.Digest(canonica
 
 // past holds what the state knows of an object.
 type past struct {
-	prior    *Record // without values that the intent may have changed; nil = there is none, or it is about another object
-	intent   *Intent // the open intent of an earlier run; nil = there is none
-	replaced bool    // the state has another object under this address
-}
-
-func newPast(r Record) past {
-	p := past{prior: &r, intent: r.PendingIntent}
-	r.forgetIntent()
-	return p
+	prior        *Record // without values that a request without an outcome may have changed; nil = there is none, or it is about another object
+	wasAnnounced bool    // an earlier run announced the create of the object, and its outcome is not known
+	inDoubt      bool    // an earlier run announced any request about the object, and its outcome is not known
+	replaced     bool    // the state has another object under this address
 }
 
 func (pa *past) isKnown() bool { return pa.prior != nil && pa.prior.ID != "" }
@@ -123,14 +88,5 @@ func (pa *past) forgetPrior() { *pa = past{replaced: true} }
 
 // forgetGone drops the record of an object that is gone. It keeps an announced create: an earlier run may have found the object gone, too.
 func (pa *past) forgetGone() {
-	intent := pa.intent
-	if pa.forgetPrior(); intent.creates() {
-		pa.intent = intent
-	}
+	*pa = past{replaced: true, wasAnnounced: pa.wasAnnounced, inDoubt: pa.wasAnnounced}
 }
-
-// wasAnnounced reports whether an earlier run announced the create of an object, and its outcome is not known.
-func (pa *past) wasAnnounced() bool { return pa.intent.creates() }
-
-// isInDoubt reports whether an earlier run announced any request about an object, and its outcome is not known.
-func (pa *past) isInDoubt() bool { return pa.intent != nil }

@@ -44,7 +44,7 @@ func (ch *changes) warnSecrets() {
 			ch.diags.report(o, "secret-file", file.Path+" is not empty, and is not overwritten with the secret of "+string(o.Address), SecretKeptHint)
 		case !creates && !file.Filled && f.presence == exists && !ch.newSecrets[objectID(i)]:
 			var cause error
-			if f.isInDoubt() {
+			if f.inDoubt {
 				cause = ErrSecretMayDiffer
 			}
 			ch.diags.Add(SecretMissing(o, cause))

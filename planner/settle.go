@@ -48,14 +48,7 @@ func (wo *World) Settle() Doubt {
 // settleObject adds the reads that a request of an earlier run about an object may still change.
 func (dc *doubtCollector) settleObject(i objectID) {
 	o, f := dc.in.Desired[i], &dc.objects.states[i]
-	intent, was := f.intent, ""
-	if f.prior != nil {
-		was = f.prior.ID
-	} else { // the object is bound to another row or hidden, such as an archived one
-		prior := dc.in.Prior[o.Address]
-		intent, was = prior.PendingIntent, prior.ID
-	}
-	in := ""
+	intent, was, in := dc.objects.intents[o.Address], dc.in.Prior[o.Address].ID, ""
 	if (f.unconfirmed || intent != nil) && f.info.list != nil && (f.parent == noObject || dc.objects.states[f.parent].presence == exists) {
 		in = dc.snapshot.listPath(f.info, f.parent)
 	}
@@ -84,7 +77,7 @@ func (dc *doubtCollector) differs(set *memberSet) bool {
 // announced. It is false if that run may have sent another key or name, or many objects in one request.
 func (dc *doubtCollector) isRefusedTwice(i objectID) bool {
 	o, f := dc.in.Desired[i], &dc.objects.states[i]
-	intent := f.intent
+	intent := dc.objects.intents[o.Address]
 	_, many := o.Kind.Op(resource.CreateMany, f.info.api)
 	return o.Kind.UniqueField() && intent.Name == o.Name() ||
 		o.Kind.UniqueExternalID && f.info.externalIDs && !many && !intent.Batch && len(AllAddresses(o)) == 1

@@ -10,33 +10,28 @@ import (
 	"github.com/planform/planform/internal/plane/resource"
 )
 
-// recovery finds the outcome of creates by readable numbers, because the documented operations cannot list work items.
-type recovery struct {
-	analysis
-
-	scans map[scope]*scan
-}
-
 // maxGap is the number of consecutive unused numbers after which planform assumes that no higher number is in use.
 const maxGap = 10
 
 // recoverCreate returns the row that a create without an outcome made: the only row with the name that was sent, if no other such create
-// sent the same name. The presence indeterminate means that a person must check.
-func (rc *recovery) recoverCreate(o *resource.Object, f *objectState) (presence, []resource.Row) {
-	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || rc.objects.states[f.parent].identifier == "" {
+// sent the same name. It looks at readable numbers, because the documented operations cannot list work items. The presence indeterminate
+// means that a person must check.
+func (ie *identities) recoverCreate(o *resource.Object, f *objectState) (presence, []resource.Row) {
+	intent := ie.objects.intents[o.Address]
+	if intent.Name == "" || f.info.find == nil || f.parent == noObject || ie.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
 	at := scope{f.info, f.parent}
-	if rc.scans[at] == nil {
-		rc.scans[at] = newScan(rc.analysis, o, f)
+	if ie.scans[at] == nil {
+		ie.scans[at] = newScan(ie.analysis, o, f)
 	}
-	s, name := rc.scans[at], strings.TrimSpace(f.intent.Name)
+	s, name := ie.scans[at], strings.TrimSpace(intent.Name)
 	hits := slices.DeleteFunc(slices.Clone(s.rows), func(row resource.Row) bool { return !slices.Contains(o.Kind.DisplayTexts(row), name) })
 	switch {
 	case s.failed:
 		return indeterminate, nil
 	case len(hits) == 0:
-		rc.service.unconfirmed = append(rc.service.unconfirmed, s.missing...)
+		ie.service.unconfirmed = append(ie.service.unconfirmed, s.missing...)
 		s.missing = nil
 		return absent, nil
 	case len(hits) == 1 && s.creates[name] == 1:
@@ -56,6 +51,7 @@ type scan struct {
 	taken       map[string]bool // IDs and readable identifiers of known objects
 	creates     map[string]int  // number of creates without an outcome, by the name that they sent
 	rows        []resource.Row
+	reads       int
 	missing     []Read // the reads of unused numbers
 	failed      bool   // it took too many requests, or the numbers belong to another parent
 }
@@ -82,31 +78,25 @@ func newScan(r analysis, o *resource.Object, one *objectState) *scan {
 		if n := numberOf(s.parent.identifier, record.Identifier); n > 0 && record.ID != "" {
 			s.known[n] = record.ID
 		}
-		i := record.PendingIntent
-		isGiven, wanted := given[address]
-		if i.creates() && !isGiven {
+		if i := r.objects.intents[address]; i.creates() && !given[address] {
 			s.creates[strings.TrimSpace(i.Name)]++
-		}
-		if i.creates() && wanted && !isGiven {
-			after = min(after, i.After)
+			if _, wanted := given[address]; wanted {
+				after = min(after, i.After)
+			}
 		}
 	}
 	delete(s.taken, "")
 	first, sure := s.firstNumber(after)
-	for n, reads, unused := first, 0, 0; unused < maxGap && !s.failed; n++ {
+	for n, unused := first, 0; unused < maxGap && !s.failed; n++ {
+		if unused++; n <= after { // lower numbers were in use: their objects are archived or deleted
+			unused = 0
+		}
 		if sure && s.known[n] != "" {
 			unused = 0
 			continue
 		}
-		if reads++; reads > maxSingleReads {
-			s.failed = true
-			break
-		}
 		row := s.rowByNumber(n)
 		if row == nil {
-			if n > after { // lower numbers were in use: their objects are archived or deleted
-				unused++
-			}
 			continue
 		}
 		unused = 0
@@ -142,6 +132,10 @@ func (sc *scan) firstNumber(after int) (n int, sure bool) {
 
 // rowByNumber returns the row with a number; nil = there is none.
 func (sc *scan) rowByNumber(n int) resource.Row {
+	if sc.reads++; sc.reads > maxSingleReads {
+		sc.failed = true
+		return nil
+	}
 	read := sc.snapshot.readOne(sc.one, sc.one.info.find, sc.parent.identifier+"-"+strconv.Itoa(n))
 	switch a := sc.service.ask(read); {
 	case a.Unsupported:
@@ -152,27 +146,4 @@ func (sc *scan) rowByNumber(n int) resource.Row {
 		return a.Rows[0]
 	}
 	return nil
-}
-
-// lostCreate looks for the object that the create of an orphan made if the answer was lost: a row with the orphan's mark. It returns the
-// row's ID, or "" if there is none. lost is false if the record has an ID, or if the mark cannot be looked up.
-func (ss *snapshot) lostCreate(r *Record, params map[string]string) (id string, lost bool) {
-	t := ss.objects.kind(r.Address.Kind())
-	if r.ID != "" || !r.PendingIntent.creates() || !t.externalIDs || t.list == nil || len(r.Sources) == 0 || ss.in.otherSource(r) != "" {
-		return "", false
-	}
-	list, known := t.listRead(params)
-	if !known {
-		return "", true // nothing is created in a parent without an ID
-	}
-	a := ss.service.ask(list)
-	for _, row := range a.Rows {
-		if ss.in.marks().On(row, r.Address) && (id == "" || row.ID() < id) {
-			id = row.ID()
-		}
-	}
-	if id == "" && !a.NotFound && !a.Unsupported {
-		ss.service.unconfirmed = append(ss.service.unconfirmed, list)
-	}
-	return id, true
 }

@@ -41,7 +41,7 @@ func newMemberRecords(refs *references) *memberRecords {
 			continue
 		}
 		r := &memberRecord{record: mr.in.Prior[at], at: at, container: container, kind: kind}
-		r.intent, r.late, r.record.PendingIntent = r.record.PendingIntent, r.record.Late.After(mr.in.Now), nil
+		r.intent, r.late = mr.objects.intents[at], r.record.Late.After(mr.in.Now)
 		mr.all, mr.at[at] = append(mr.all, r), r
 		for _, id := range r.record.Members {
 			of := edge{kind: kind.Name, member: id}
@@ -85,15 +85,16 @@ func (mr *memberRecords) lastWrites() map[string]time.Time {
 			last[key] = at
 		}
 	}
-	for a, r := range mr.in.Prior {
+	for at, r := range mr.in.Prior {
+		a, sent := at, mr.objects.intents.lastSent(at, &r)
 		if container, _, _, ok := a.ParseMembership(); ok {
 			a = container
-			for _, id := range slices.Concat(r.Members, mr.refs.membersOf(r.PendingIntent)) {
-				note(id, r.lastSent())
+			for _, id := range slices.Concat(r.Members, mr.refs.membersOf(mr.objects.intents[at])) {
+				note(id, sent)
 			}
 		}
 		for ; a != ""; a = a.Parent() {
-			note(string(a), r.lastSent())
+			note(string(a), sent)
 		}
 	}
 	return last

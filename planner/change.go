@@ -33,7 +33,6 @@ func planChanges(w *World, plan *Plan, steps *steps, blockers *blockers) *change
 		newSecrets: map[objectID]bool{}, addedLinks: map[*Step]*Step{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findHighestNumbers()
-	b.findReplaced()
 	for i, o := range b.objects.all() {
 		switch presence := b.objects.states[i].presence; presence {
 		case absent, unsupported, indeterminate, notFound:
@@ -170,35 +169,6 @@ func (ch *changes) leaveToOwner(i objectID) {
 		ch.unchanged = append(ch.unchanged, ch.in.Desired[i])
 	}
 	ch.addBlocked(i, left.blocked)
-}
-
-// findReplaced marks uploaded objects as absent if they differ, so that they are uploaded again: an upload cannot be changed. An object
-// that planform made is deleted, or kept unchanged if it is protected. An object of others stays beside the new one.
-func (ch *changes) findReplaced() {
-	for i := range ch.objects.count() {
-		f := &ch.objects.states[i]
-		if !f.info.kind.Uploads() || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).blocked) == 0 {
-			continue
-		}
-		switch ours, protected := ch.ownUpload(i); {
-		case ours && protected:
-			continue
-		case ours:
-			f.replaces = f.id
-		}
-		f.id, f.presence = "", absent
-	}
-}
-
-// ownUpload reports whether planform made an uploaded object, and whether it is protected.
-func (ch *changes) ownUpload(i objectID) (ours, protected bool) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	marked := func(a resource.Address) bool { return ch.in.marks().On(f.row, a) }
-	ours, protected = slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
-	if f.prior != nil {
-		ours, protected = ours || f.prior.CreatedByUs, o.Protected(f.prior.Protect)
-	}
-	return ours, protected
 }
 
 // createdByUs reports whether planform made an object: it bears the mark of the manifest's named owner, or an earlier run announced its

@@ -42,9 +42,11 @@ func (ch *changes) compare(i objectID) (d differences) {
 // compareField compares a field and adds its difference to d: as a change, as kept drift, as ignored, or as not possible.
 func (ch *changes) compareField(i objectID, written *resource.Value, d *differences) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	resolve := ch.refs.idResolver(i)
 	v, created := ch.withPossibleLinks(written)
-	seen, compared, differs := ch.differ.compare(v, f, resolve)
+	found, differs := ch.differ.found[written]
+	if v != written {
+		found, differs = ch.differ.compare(v, f, ch.refs.idResolver(i))
+	}
 	missing := 0 // number of links that an interrupted run did not send
 	if differs {
 		missing = ch.missingLinks(v, f)
@@ -53,7 +55,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	case differs && missing > 0 && f.info.update == nil:
 		ch.unlinked[f.info]++
 		differs = false
-	case differs && (missing == 0 || seen.Origin == FromDrift) && o.Ignores(v.Field):
+	case differs && o.Ignores(v.Field) && (missing == 0 || ch.differ.isDrift(found, f)):
 		d.ignored++
 		d.alwaysSend(shownValue(v, f.row))
 		return
@@ -69,11 +71,11 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	}
 	if only := ch.withoutOutsiders(i, v, d); only != v {
 		v = only
-		if seen, compared, differs = ch.differ.compare(v, f, resolve); !differs {
+		if found, differs = ch.differ.compare(v, f, ch.refs.idResolver(i)); !differs {
 			return
 		}
 	}
-	c := new(seen)
+	c := new(ch.differ.change(i, found))
 	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
 		d.kept = append(d.kept, difference{value: v, change: c})
 		d.alwaysSend(shownValue(v, f.row))
@@ -84,7 +86,7 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 		c.Before, c.After, c.References = nil, &text, missing
 	}
 	cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, written))
-	if !compared && cause.exists() { // a difference is not certain, and could not be removed
+	if !found.compared && cause.exists() { // a difference is not certain, and could not be removed
 		ch.noteUnseen(i, v)
 		return
 	}
@@ -92,13 +94,13 @@ func (ch *changes) compareField(i objectID, written *resource.Value, d *differen
 	// otherwise be sent in each run.
 	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 	c.Possible = !cause.exists()
-	switch found := (difference{value: v, change: c, cause: cause, at: v.Position}); {
+	switch one := (difference{value: v, change: c, cause: cause, at: v.Position}); {
 	case !c.Possible:
-		d.blocked = append(d.blocked, found)
+		d.blocked = append(d.blocked, one)
 	case len(created) > 0:
-		d.late = append(d.late, found)
+		d.late = append(d.late, one)
 	default:
-		d.send = append(d.send, found)
+		d.send = append(d.send, one)
 	}
 }
 

@@ -9,55 +9,106 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// comparer compares the three values of a field: of the manifest, of the service, and of the last apply.
+// comparer is the stage that compares the three values of each field: of the manifest, of the service, and of the last apply. Later stages
+// read the fields that differ.
 type comparer struct {
 	analysis
 
-	refs *references
+	refs  *references
+	found map[*resource.Value]comparison // the fields that differ
 }
 
-// compare compares the three values of one field. compared is false if neither the service nor the state has a value.
-func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+// comparison is a field that differs from the manifest.
+type comparison struct {
+	value         *resource.Value
+	have, want    string // canonical values of the service and of the manifest
+	applied       string // the digest of the value that was applied last
+	shown         bool   // the service shows the field
+	compared      bool   // the service or the state has a value
+	drifted       bool   // somebody changed the field on the service since the last apply
+	changedByBoth bool   // the manifest has another value than at the last apply
+}
+
+// compareFields compares the fields of all objects that were found.
+func (cm *comparer) compareFields() {
+	for i, o := range cm.objects.all() {
+		f := &cm.objects.states[i]
+		if f.presence != exists && (f.presence != hidden || f.row == nil) {
+			continue
+		}
+		resolve := cm.refs.idResolver(i)
+		for k := range o.Values {
+			v := &o.Values[k]
+			if v.Field.Virtual || f.info.viaMembership(v.Field) {
+				continue
+			}
+			if c, differs := cm.compare(v, f, resolve); differs {
+				cm.found[v] = c
+			}
+		}
+	}
+}
+
+// differs reports whether a field of the manifest differs from the service.
+func (cm *comparer) differs(v *resource.Value) bool {
+	_, differs := cm.found[v]
+	return differs
+}
+
+// compare compares the three values of one field. If neither the service nor the state has a value, the field differs.
+func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c comparison, differs bool) {
 	if v.Content != nil {
 		return compareContent(v, f)
 	}
 	want, complete := v.Desired(resolve)
 	if v.Field.Past && !complete {
-		return c, false, false // an imported past field with an unknown name is left out
+		return c, false // an imported past field with an unknown name is left out
 	}
 	prior, applied := cm.appliedValue(v, f)
 	asApplied := applied && complete && resource.IsDigest(prior, want)
-	if have, known := v.Field.ObservedIn(f.row); known && f.row != nil {
-		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(cm.leftOutReferences(v, f, resolve)) == 0 {
-			return c, true, false
-		}
-		c = change(v, FromManifest)
-		if applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row) && !cm.lostOnlyDeleted(v.Field, f, have) {
-			c.Origin, c.Conflict = FromDrift, complete && !asApplied
-		}
-		c.Before, c.After = cm.displayValues(v, have, want, c.After, resolve)
-		if was, shown := v.Field.TextIn(f.row); shown {
-			c.Was = v.Field.ValueOf(was)
-		}
-		return c, true, true
+	have, shown := v.Field.ObservedIn(f.row)
+	shown = shown && f.row != nil
+	switch {
+	case shown && complete && have == want,
+		asApplied && (!shown || f.prior.stillShown(v.Field, have, f.row)) && len(cm.leftOutReferences(v, f, resolve)) == 0,
+		!shown && v.Field.CreateOnly() && (!applied || !complete):
+		return c, false
 	}
-	if asApplied && len(cm.leftOutReferences(v, f, resolve)) == 0 {
-		return c, true, false
-	}
-	if v.Field.CreateOnly() && (!applied || !complete) {
-		return c, false, false
-	}
-	return cm.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
+	return comparison{
+		value: v, have: have, want: want, applied: prior, shown: shown,
+		compared:      shown || f.prior != nil && len(f.prior.Values) > 0,
+		drifted:       shown && applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row),
+		changedByBoth: complete && !asApplied,
+	}, true
 }
 
-// unseenChange returns the change of a field that the service does not show. The value before the change is the last applied value.
-func (cm *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
-	c := change(v, NotRefreshed)
-	if applied != "" && !strings.HasPrefix(applied, "sha256:") {
-		before := cm.refs.nameIDs(v, v.Field.WithoutProperty(applied), resolve)
-		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(applied))
+// isDrift reports whether people changed a field that differs. It is false if only objects that the field named were deleted.
+func (cm *comparer) isDrift(c comparison, f *objectState) bool {
+	return c.drifted && !cm.lostOnlyDeleted(c.value.Field, f, c.have)
+}
+
+// change returns a field that differs as a change, with texts for people.
+func (cm *comparer) change(i objectID, c comparison) Change {
+	v, f, resolve := c.value, &cm.objects.states[i], cm.refs.idResolver(i)
+	now := change(v, FromManifest)
+	switch {
+	case v.Content != nil:
+	case !c.shown:
+		now.Origin = NotRefreshed // the value before the change is the last applied value
+		if c.applied != "" && !strings.HasPrefix(c.applied, "sha256:") {
+			before := cm.refs.nameIDs(v, v.Field.WithoutProperty(c.applied), resolve)
+			now.Before, now.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(c.applied))
+		}
+	default:
+		if cm.isDrift(c, f) {
+			now.Origin, now.Conflict = FromDrift, c.changedByBoth
+		}
+		now.Before, now.After = cm.displayValues(v, c.have, c.want, now.After, resolve)
+		if was, shown := v.Field.TextIn(f.row); shown {
+			now.Was = v.Field.ValueOf(was)
+		}
 	}
-	return c
+	return now
 }
 
 // appliedValue returns the digest of the field's value that was applied last. A value of a custom field does not count if it belongs to
@@ -158,7 +209,8 @@ func (cm *comparer) leftOutReferences(v *resource.Value, f *objectState, resolve
 
 // compareContent compares a file by digest with the file that was sent, else by size with the file on the service. Nobody can change a
 // file on the service.
-func compareContent(v *resource.Value, f *objectState) (c Change, compared, differs bool) {
+func compareContent(v *resource.Value, f *objectState) (c comparison, differs bool) {
+	compared := false
 	if f.prior != nil && f.prior.ID == f.id {
 		var sent string
 		sent, compared = f.prior.Values[v.Field.Name]
@@ -167,7 +219,7 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 	if shown, known := v.Field.ObservedIn(f.row); !compared && known {
 		compared, differs = true, !v.Field.Agrees(v.Content.String(), shown)
 	}
-	return change(v, FromManifest), compared, differs
+	return comparison{value: v, compared: compared}, differs
 }
 
 func (cm *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {

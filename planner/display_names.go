@@ -18,21 +18,20 @@ func readDisplayNames(s *comparer, memberships *memberships) {
 	}
 	for _, n := range s.objects.uses {
 		f := &s.objects.states[n.by]
-		if n.field.to.list == nil || n.field.membership != nil || f.presence != exists || n.value.Field.Virtual {
+		found, differs := s.found[n.value]
+		if n.field.to.list == nil || f.presence != exists || !differs {
 			continue
 		}
-		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
+		c := s.change(n.by, found)
 		if c.Origin == FromDrift { // the lists may show that it is no drift, see lostOnlyDeleted
-			have, _ := n.value.Field.ObservedIn(f.row)
 			for _, t := range s.objects.namedBy(n.value.Field) {
-				lost := lostReferences(n.value.Field, f.prior.Values[n.value.Field.Name], have)
-				show(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), lost...)
+				show(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), lostReferences(n.value.Field, found.applied, found.have)...)
 			}
 		}
-		if differs && c.Before != nil {
+		if c.Before != nil {
 			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.Before, "\n")...)
 		}
-		if differs && c.After != nil && s.in.Deletes != nil {
+		if c.After != nil && s.in.Deletes != nil {
 			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.After, "\n")...)
 		}
 	}

@@ -56,18 +56,17 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 // addFieldDivergence adds a divergence if the service shows another value of a field than the last apply and the manifest.
 func (di *divergences) addFieldDivergence(i objectID, v *resource.Value) {
 	o, f := di.in.Desired[i], &di.objects.states[i]
-	resolve := di.refs.idResolver(i)
-	c, _, differs := di.differ.compare(v, f, resolve)
-	have, shown := v.Field.ObservedIn(f.row)
-	if f.row == nil || !shown || !differs {
+	c, differs := di.differ.found[v]
+	if !differs || !c.shown {
 		return
 	}
-	d := Divergence{Object: o, Value: v, Row: f.row, Change: c}
+	resolve, have := di.refs.idResolver(i), c.have
+	d := Divergence{Object: o, Value: v, Row: f.row, Change: di.differ.change(i, c)}
 	want, complete := v.Desired(resolve)
 	if f.prior == nil || len(f.prior.Values) == 0 {
 		d.Unknown = true
 	} else {
-		if !f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row) {
+		if !c.drifted {
 			return // only the manifest changed the field
 		}
 		if !complete && v.Field.IsRef() { // a named object was deleted, so that the manifest's value did not change

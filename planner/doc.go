@@ -10,7 +10,8 @@
 // an object that could not be read never counts as absent.
 //
 // Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to divergences load. Each stage has a type
-// and a few files. It has fields for the earlier stages that it uses, and never uses a later one; a test checks this.
+// and a few files. It has fields for the earlier stages that it uses, and never uses a later one. What bind found out about an object does not
+// change afterwards. Tests check both.
 // The files of four areas have a common prefix: identity_ (rows of objects), prune_ (deletions), members_ (memberships) and settle_
 // (requests of earlier runs without an outcome). No other file reads such requests; a test checks this.
 //
@@ -20,7 +21,8 @@
 //	identities    the row of each object on the service                     identity_match.go, identity_bind.go, identity_contradictions.go,
 //	                                                                      identity_namesakes.go, settle_creates.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
-//	comparer      desired x observed x prior of a field                     diff.go
+//	comparer      desired x observed x prior of each field; an upload that  diff.go, identity_uploads.go
+//	              differs is bound to no row
 //	records       memberships of the state, outcomes of open requests       settle_members.go, settle_orphans.go
 //	orphans       objects that only the state has; may they be deleted?     prune_orphans.go, prune_checks.go, prune_usage.go, prune_losses.go
 //	memberships   edges of each container; is one added, kept or removed?   members_sets.go, members_read.go, members_list.go, members_containers.go,

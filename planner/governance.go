@@ -58,7 +58,7 @@ func (cm *comparer) isWritten(i objectID) bool {
 	for k := range o.Values {
 		v := &o.Values[k]
 		if f.info.api.Sendable(v.Field) && !v.Field.Immutable && !f.info.viaMembership(v.Field) && !v.Implied && !o.Ignores(v.Field) {
-			if _, _, differs := cm.compare(v, f, cm.refs.idResolver(i)); differs {
+			if cm.differs(v) {
 				return true
 			}
 		}

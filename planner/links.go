@@ -85,7 +85,7 @@ func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	have, _ := v.Field.ObservedIn(f.row)
 	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
 	ids := func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }
-	if _, _, differs := ch.differ.compare(v.Linked(there), f, ids); differs {
+	if _, differs := ch.differ.compare(v.Linked(there), f, ids); differs {
 		return 0
 	}
 	return len(v.Links) - len(there)

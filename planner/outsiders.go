@@ -61,8 +61,7 @@ func (ou *outsiders) mayBeSent(n reference) bool {
 	if f.presence == absent {
 		return f.info.create != nil
 	}
-	_, _, differs := ou.differ.compare(n.value, f, ou.differ.refs.idResolver(n.by))
-	return f.presence == exists && differs
+	return f.presence == exists && ou.differ.differs(n.value)
 }
 
 // insiders returns the roles of the current and wanted members of a container, by user ID; "" = the role is not known. It returns nil if

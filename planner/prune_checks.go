@@ -177,8 +177,8 @@ func (rp *orphans) replaces(id serviceID, field *resource.Field) bool {
 	if !given || o.Ignores(field) || f.presence != exists || f.foreign || f.info.update == nil || rp.objects.staysArchived(i) {
 		return false
 	}
-	c, _, differs := (&comparer{rp.analysis, rp.refs}).compare(v, f, rp.refs.idResolver(i))
-	return differs && (c.Origin != FromDrift || rp.in.onDrift(o) != Keep)
+	c, differs := rp.differ.found[v]
+	return differs && (!rp.differ.isDrift(c, f) || rp.in.onDrift(o) != Keep)
 }
 
 // isTracked reports whether the manifest has an object, or the state has a record of it that is no orphan, or an orphan that planform made.

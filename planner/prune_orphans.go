@@ -17,6 +17,7 @@ type orphans struct {
 	analysis
 
 	refs    *references
+	differ  *comparer
 	records *memberRecords
 	list    []*orphan // parents first
 	reads   int       // number of requests that read the contents and users of single orphans
@@ -134,9 +135,9 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 }
 
 // findOrphans finds the orphans, and decides about each.
-func findOrphans(refs *references, records *memberRecords) *orphans {
+func findOrphans(differ *comparer, records *memberRecords) *orphans {
 	rp := &orphans{
-		analysis: refs.analysis, refs: refs, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
+		analysis: differ.analysis, refs: differ.refs, differ: differ, records: records, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		keptInside: map[resource.Address]Cause{}, rows: map[Read]map[string]resource.Row{},
 		usedBy: map[string][]use{}, indexed: map[Read]bool{},
 	}

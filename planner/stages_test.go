@@ -14,7 +14,7 @@ import (
 // files is the planner from top to bottom: a file uses only what it declares itself, or a
 // file above it. Two files that stand together are one stage.
 var files = []string{ //nolint:gochecknoglobals // a constant
-	"text.go", "cause.go", "not_compared.go", "input.go settings.go", "record.go plan.go authors.go", "kind.go", "settle_intents.go", "objects.go identity_rename.go", "load.go", "observe.go", "invitations.go", "settle_creates.go identity_match.go identity_bind.go identity_contradictions.go identity_namesakes.go", "resolve.go", "custom_fields.go", "diff.go", "governance.go", "members_words.go", "members_edges.go", "members_list.go", "settle_members.go settle_orphans.go",
+	"text.go", "cause.go", "not_compared.go", "input.go settings.go", "record.go plan.go authors.go", "kind.go", "settle_intents.go", "objects.go identity_rename.go", "load.go", "observe.go", "invitations.go", "settle_creates.go identity_match.go identity_bind.go identity_contradictions.go identity_namesakes.go", "resolve.go", "custom_fields.go", "diff.go", "identity_uploads.go", "governance.go", "members_words.go", "members_edges.go", "members_list.go", "settle_members.go settle_orphans.go",
 	"prune_orphans.go prune_checks.go prune_losses.go prune_usage.go", "steps.go", "identity_claims.go", "members_sets.go members_containers.go members_read.go members_decide.go members_drift.go members_where.go", "outsiders.go", "display_names.go", "divergence.go", "world.go", "blocked.go", "change.go change_fields.go change_checks.go change_archive.go links.go", "members_steps.go",
 	"prune_steps.go prune_notices.go", "batches.go", "order.go", "bookkeeping.go settle_outcomes.go", "warnings.go secrets.go", "build.go settle.go",
 }
@@ -28,96 +28,146 @@ func (noImports) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-func TestNoStageButSettleReadsIntents(t *testing.T) {
-	t.Parallel()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readers := 0
-	for _, e := range entries {
-		name := e.Name()
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			of, ok := n.(ast.Expr)
-			if read, is := n.(*ast.SelectorExpr); is {
-				ok = slices.Contains([]string{"PendingIntent", "intent", "Late"}, read.Sel.Name)
-			} else if read, is := n.(*ast.IndexExpr); is {
-				of, ok = read.X, strings.HasSuffix(types.ExprString(read.X), "intents")
-			} else {
-				ok = false
-			}
-			switch {
-			case ok && strings.HasPrefix(name, "settle"):
-				readers++
-			case ok:
-				t.Errorf("%s: %s reads an intent: a file named settle* has to give the answer", fset.Position(n.Pos()), types.ExprString(of))
-			}
-			return true
-		})
-	}
-	if readers == 0 {
-		t.Error("no file named settle* reads an intent: this test looks for other names")
-	}
+// sources are the files of the planner, parsed and with types as far as no other package is needed.
+type sources struct {
+	fset   *token.FileSet
+	byName map[string]*ast.File
+	info   *types.Info
+	pkg    *types.Package
 }
 
-func TestAStageUsesOnlyEarlierStages(t *testing.T) {
-	t.Parallel()
-	fset := token.NewFileSet()
-	place := func(name string) int {
-		return slices.IndexFunc(files, func(stage string) bool { return slices.Contains(strings.Fields(stage), name) })
+func parse(t *testing.T) *sources {
+	t.Helper()
+	s := &sources{
+		fset: token.NewFileSet(), byName: map[string]*ast.File{},
+		info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
 	}
-	var parsed []*ast.File
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var all []*ast.File
 	for _, e := range entries {
 		name := e.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "doc.go" {
 			continue
 		}
-		if place(name) < 0 {
-			t.Errorf("%s has no place among the files", name)
-		}
-		f, err := parser.ParseFile(fset, name, nil, 0)
+		f, err := parser.ParseFile(s.fset, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parsed = append(parsed, f)
+		s.byName[name], all = f, append(all, f)
+	}
+	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // what is imported is not known
+	s.pkg, _ = conf.Check("planner", s.fset, all, s.info)
+	return s
+}
+
+// stageOf returns the position of a file among the stages, or -1.
+func stageOf(name string) int {
+	return slices.IndexFunc(files, func(stage string) bool { return slices.Contains(strings.Fields(stage), name) })
+}
+
+func TestNoStageButSettleReadsIntents(t *testing.T) {
+	t.Parallel()
+	s, readers := parse(t), 0
+	for name, f := range s.byName {
+		ast.Inspect(f, func(n ast.Node) bool {
+			reads := false
+			switch read := n.(type) {
+			case *ast.SelectorExpr:
+				reads = slices.Contains([]string{"PendingIntent", "intent", "Late"}, read.Sel.Name)
+			case *ast.IndexExpr:
+				reads = strings.HasSuffix(types.ExprString(read.X), "intents")
+			}
+			switch {
+			case reads && strings.HasPrefix(name, "settle"):
+				readers++
+			case reads:
+				t.Errorf("%s: %s reads an intent: a file named settle* has to give the answer", s.fset.Position(n.Pos()), types.ExprString(n.(ast.Expr)))
+			}
+			return true
+		})
+	}
+	if readers == 0 {
+		t.Error("no file named settle* reads an intent: this test looks for the wrong names")
+	}
+}
+
+// lastOfBind is the last file that may change what is known of an object of the manifest.
+const lastOfBind = "identity_uploads.go"
+
+func TestBindingsDoNotChangeAfterBind(t *testing.T) {
+	t.Parallel()
+	s := parse(t)
+	fields, writers := map[types.Object]bool{}, map[types.Object]bool{}
+	for _, name := range []string{"binding", "past", "objectState"} {
+		of := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
+		for i := range of.NumFields() {
+			fields[of.Field(i)] = true
+		}
+	}
+	isField := func(e ast.Expr) bool {
+		selector, ok := e.(*ast.SelectorExpr)
+		return ok && s.info.Selections[selector] != nil && fields[s.info.Selections[selector].Obj()]
+	}
+	for name, f := range s.byName {
+		for _, d := range f.Decls {
+			ast.Inspect(d, func(n ast.Node) bool {
+				assign, ok := n.(*ast.AssignStmt)
+				if !ok || !slices.ContainsFunc(assign.Lhs, isField) {
+					return true
+				}
+				if in, ok := d.(*ast.FuncDecl); ok {
+					writers[s.info.Defs[in.Name]] = true
+				}
+				if stageOf(name) > stageOf(lastOfBind) {
+					t.Errorf("%s: %s is changed after bind", s.fset.Position(n.Pos()), types.ExprString(assign.Lhs[0]))
+				}
+				return true
+			})
+		}
+	}
+	if len(writers) < 10 {
+		t.Errorf("%d functions bind objects: this test does not find the others", len(writers))
+	}
+	for id, o := range s.info.Uses {
+		if name := s.fset.Position(id.Pos()).Filename; writers[o] && stageOf(name) > stageOf(lastOfBind) && name != "world.go" { // it runs the stages
+			t.Errorf("%s: %s changes what is bound", s.fset.Position(id.Pos()), o.Name())
+		}
+	}
+}
+
+func TestAStageUsesOnlyEarlierStages(t *testing.T) {
+	t.Parallel()
+	s := parse(t)
+	for name, f := range s.byName {
+		if stageOf(name) < 0 {
+			t.Errorf("%s has no place among the files", name)
+		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
 				if of, ok := call.Fun.(*ast.SelectorExpr); ok && (of.Sel.Name == "Kept" || of.Sel.Name == "Open") {
-					t.Errorf("%s: %s reads a file, and a plan must not depend on one", fset.Position(call.Pos()), types.ExprString(of))
+					t.Errorf("%s: %s reads a file, and a plan must not depend on one", s.fset.Position(call.Pos()), types.ExprString(of))
 				}
 			}
-			if s, ok := n.(*ast.StructType); ok {
-				for _, field := range s.Fields.List {
+			if of, ok := n.(*ast.StructType); ok {
+				for _, field := range of.Fields.List {
 					if of := types.ExprString(field.Type); len(field.Names) == 0 && !slices.Contains([]string{"analysis", "diag.List", "Turn", "draft", "binding", "past", "Settings", "*World"}, of) {
-						t.Errorf("%s: %s is embedded", fset.Position(field.Pos()), of)
+						t.Errorf("%s: %s is embedded", s.fset.Position(field.Pos()), of)
 					}
 				}
 			}
 			return true
 		})
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // what is imported is not known
-	pkg, _ := conf.Check("planner", fset, parsed, info)
 	seen := map[string]bool{}
-	for id, o := range info.Uses {
-		if o.Pkg() != pkg || !o.Pos().IsValid() {
+	for id, o := range s.info.Uses {
+		if o.Pkg() != s.pkg || !o.Pos().IsValid() {
 			continue
 		}
-		user, declarer := fset.Position(id.Pos()).Filename, fset.Position(o.Pos()).Filename
-		if what := user + " uses " + o.Name() + " of " + declarer; place(declarer) > place(user) && !seen[what] {
+		user, declarer := s.fset.Position(id.Pos()).Filename, s.fset.Position(o.Pos()).Filename
+		if what := user + " uses " + o.Name() + " of " + declarer; stageOf(declarer) > stageOf(user) && !seen[what] {
 			seen[what] = true
 			t.Error(what)
 		}

@@ -39,12 +39,14 @@ func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
 func load(in Input, service *loader) *World {
 	in.Desired = append(slices.Clip(in.Desired), in.invitations(service)...)
 	w := &World{analysis: observe(&in, service)}
-	w.identities = match(w.analysis)                              // identity: ID, state, identifier, external ID, natural key
-	w.refs = resolve(w.identities)                                // names to IDs, keys to objects
-	readCustomFields(w.refs)                                      // values that no list shows
-	w.differ = &comparer{w.analysis, w.refs}                      // desired x observed x prior, field by field
+	w.identities = match(w.analysis) // identity: ID, state, identifier, external ID, natural key
+	w.refs = resolve(w.identities)   // names to IDs, keys to objects
+	readCustomFields(w.refs)         // values that no list shows
+	w.differ = &comparer{w.analysis, w.refs, map[*resource.Value]comparison{}}
+	bindUploads(w.differ)                                         // uploads that differ are made again
+	w.differ.compareFields()                                      // desired x observed x prior, field by field
 	w.records = newMemberRecords(w.refs)                          // members of containers, as the state has them
-	w.orphans = findOrphans(w.refs, w.records)                    // objects that only the state has, and whether to delete them
+	w.orphans = findOrphans(w.differ, w.records)                  // objects that only the state has, and whether to delete them
 	w.memberships = findMemberships(w.refs, w.records, w.orphans) // members to add to containers, and to remove
 	w.outsiders = findOutsiders(w.differ, w.memberships)          // people who are not members of the project
 	findGovernance(w.differ)                                      // levels on which the workspace manages the kinds that are written

@@ -36,8 +36,6 @@ func Build(w *World) Result {
 			pruning.notices()
 			plan.NotCompared = w.gaps.list()
 			w.refs.addPages(plan.Steps)
-			plan.Divergences, plan.Vanished, plan.Unmanaged = w.divergences.list, w.divergences.vanished, w.divergences.unmanaged
-			plan.ExtraMembers = w.divergences.extra
 			result.Plan = plan
 		}
 	}

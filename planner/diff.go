@@ -20,13 +20,13 @@ type comparer struct {
 
 // comparison is a field that differs from the manifest.
 type comparison struct {
-	value         *resource.Value
-	have, want    string // canonical values of the service and of the manifest
-	applied       string // the digest of the value that was applied last
-	shown         bool   // the service shows the field
-	compared      bool   // the service or the state has a value
-	drifted       bool   // somebody changed the field on the service since the last apply
-	changedByBoth bool   // the manifest has another value than at the last apply
+	value      *resource.Value
+	have, want string // canonical values of the service and of the manifest
+	applied    string // the digest of the value that was applied last
+	shown      bool   // the service shows the field
+	compared   bool   // the service or the state has a value
+	drifted    bool   // somebody changed the field on the service since the last apply
+	conflict   bool   // the manifest changed the field, too
 }
 
 // compareFields compares the fields of all objects that were found.
@@ -74,12 +74,25 @@ func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.
 		!shown && v.Field.CreateOnly() && (!applied || !complete):
 		return c, false
 	}
-	return comparison{
-		value: v, have: have, want: want, applied: prior, shown: shown,
-		compared:      shown || f.prior != nil && len(f.prior.Values) > 0,
-		drifted:       shown && applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row),
-		changedByBoth: complete && !asApplied,
-	}, true
+	c = comparison{value: v, have: have, want: want, applied: prior, shown: shown, compared: shown || f.prior != nil && len(f.prior.Values) > 0}
+	if c.drifted = shown && applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row); c.drifted {
+		if !complete && v.Field.IsRef() { // a named object was deleted, so that the manifest's value did not change
+			want, complete = v.Desired(cm.withRecordedIDs(resolve))
+		}
+		c.conflict = !complete || !resource.IsDigest(prior, want)
+	}
+	return c, true
+}
+
+// withRecordedIDs returns a resolver that resolves an object that no longer exists to its ID in the state.
+func (cm *comparer) withRecordedIDs(resolve resource.IDResolver) resource.IDResolver {
+	return func(field *resource.Field, r *resource.Reference) (string, bool) {
+		id, ok := resolve(field, r)
+		if !ok && r.Target != nil {
+			id = cm.in.Prior[r.Target.Address].ID
+		}
+		return id, id != ""
+	}
 }
 
 // isDrift reports whether people changed a field that differs. It is false if only objects that the field named were deleted.
@@ -101,7 +114,7 @@ func (cm *comparer) change(i objectID, c comparison) Change {
 		}
 	default:
 		if cm.isDrift(c, f) {
-			now.Origin, now.Conflict = FromDrift, c.changedByBoth
+			now.Origin, now.Conflict = FromDrift, c.conflict
 		}
 		now.Before, now.After = cm.displayValues(v, c.have, c.want, now.After, resolve)
 		if was, shown := v.Field.TextIn(f.row); shown {

@@ -28,8 +28,11 @@ func readDisplayNames(s *comparer, memberships *memberships) {
 				show(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), lostReferences(n.value.Field, found.applied, found.have)...)
 			}
 		}
-		if c.Before != nil {
-			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.Before, "\n")...)
+		switch within := s.objects.withinOf(n.by, n.field); {
+		case s.in.Pull && found.shown:
+			show(n.field.to, within, strings.Split(n.value.Field.WithoutProperty(found.have), ",")...)
+		case c.Before != nil:
+			show(n.field.to, within, strings.Split(*c.Before, "\n")...)
 		}
 		if c.After != nil && s.in.Deletes != nil {
 			show(n.field.to, s.objects.withinOf(n.by, n.field), strings.Split(*c.After, "\n")...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
@@ -16,7 +17,8 @@ import (
 // divergences makes a plan for a pull, and shows what people changed.
 func divergences(s *fakeService, objects []*resource.Object) []string {
 	s.in.Pull = true
-	plan := s.mustPlan(objects)
+	s.mustPlan(objects)
+	found := divergence.Find(s.world)
 	list := []string{}
 	text := func(t *string) string {
 		if t == nil {
@@ -24,7 +26,7 @@ func divergences(s *fakeService, objects []*resource.Object) []string {
 		}
 		return strings.ReplaceAll(*t, "\n", ",")
 	}
-	for _, d := range plan.Divergences {
+	for _, d := range found.Fields {
 		line := fmt.Sprintf("%s %s: %s -> %s", d.Object.Address, d.Change.Path, text(d.Change.After), text(d.Change.Before))
 		if d.Value.Field.IsRef() {
 			line += fmt.Sprintf(" drop %v add %v all %v", d.Drop, d.Add, d.All)
@@ -37,10 +39,10 @@ func divergences(s *fakeService, objects []*resource.Object) []string {
 		}
 		list = append(list, line)
 	}
-	for _, o := range plan.Vanished {
+	for _, o := range found.Vanished {
 		list = append(list, "vanished "+string(o.Address))
 	}
-	for _, u := range plan.Unmanaged {
+	for _, u := range found.Unmanaged {
 		list = append(list, fmt.Sprintf("unmanaged %d %s of %s", len(u.Names), u.Kind.Name, u.Parent))
 	}
 	return list
@@ -188,7 +190,8 @@ func TestAPullFindsMembershipsThatPeopleAdded(t *testing.T) {
 			w := want(t).put("project/web", "id="+web).put("cycle/web/one", "name=One").put("work_item/web/pay", "name=Pay")
 			w.put("work_item/web/ship", "name=Ship").put("work_item/web/last", "name=Last", "cycle=@cycle/web/one")
 			var finds []string
-			for _, e := range s.mustPlan(w.all()).ExtraMembers {
+			s.mustPlan(w.all())
+			for _, e := range divergence.Find(s.world).ExtraMembers {
 				finds = append(finds, string(e.On.Address)+" "+e.Membership.Membership.Field+": "+e.Other)
 			}
 			slices.Sort(finds)

@@ -9,9 +9,9 @@
 // that do not depend on each other become requests together, see loader.each. A failed request ends the planning, so that
 // an object that could not be read never counts as absent.
 //
-// Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to divergences load. Each stage has a type
-// and a few files. It has fields for the earlier stages that it uses, and never uses a later one. What bind found out about an object does not
-// change afterwards. Tests check both.
+// Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to contents load. Each stage has a type
+// and a few files. It has fields for the earlier stages that it uses, and never uses a later one. What bind found out about an object does
+// not change afterwards. Tests check both. The file shown.go has what other packages, such as pull, read of a World.
 // The files of four areas have a common prefix: identity_ (rows of objects), prune_ (deletions), members_ (memberships) and settle_
 // (requests of earlier runs without an outcome). No other file reads such requests; a test checks this.
 //
@@ -30,7 +30,7 @@
 //	                                                                      members_edges.go, members_decide.go, members_drift.go
 //	outsiders     people in fields who are no members of the project        outsiders.go
 //	claims        holders of names and marks that must be unique            identity_claims.go
-//	divergences   changes of people, for a pull into the manifests          divergence.go
+//	contents      reads that only a pull needs                              contents.go
 //	blockers      objects and values that cannot be made                    blocked.go
 //	changes       creates and updates, warnings about the plan              change.go, change_fields.go, change_checks.go, change_archive.go,
 //	                                                                      links.go, warnings.go, secrets.go

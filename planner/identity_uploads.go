@@ -28,8 +28,12 @@ func bindUploads(differ *comparer) {
 func (cm *comparer) mustReplace(i objectID) bool {
 	o, f := cm.in.Desired[i], &cm.objects.states[i]
 	for k := range o.Values {
-		c, differs := cm.compare(&o.Values[k], f, cm.refs.idResolver(i))
-		if differs && c.compared && !o.Ignores(o.Values[k].Field) && (!cm.isDrift(c, f) || cm.in.onDrift(o) != Keep) {
+		v := &o.Values[k]
+		if v.Implied || o.Ignores(v.Field) {
+			continue
+		}
+		c, differs := cm.compare(v, f, cm.refs.idResolver(i))
+		if differs && c.compared && (!cm.isDrift(c, f) || cm.in.onDrift(o) != Keep) {
 			return true
 		}
 	}

@@ -101,11 +101,6 @@ func (ki *kindInfo) findsExternalIDs() bool {
 	return ki.externalIDs && ki.list != nil && slices.Contains(ki.list.Query, "external_id")
 }
 
-// hasDefault reports whether every new parent gets an object of the given name from the service.
-func (ki *kindInfo) hasDefault(name string) bool {
-	return slices.ContainsFunc(ki.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
-}
-
 // isRefreshedSingly reports whether a request reads only one object, or only the children of an object that has a parent itself, such as
 // the links of a work item.
 func (ki *kindInfo) isRefreshedSingly() bool {

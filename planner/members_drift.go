@@ -10,6 +10,7 @@ import (
 // fieldDrift is a field of the manifest whose memberships people changed.
 type fieldDrift struct {
 	conflict, kept bool
+	unread         bool // of a pull: the containers that the object may be in now were not read
 }
 
 // isStricter reports whether a policy forbids more than another one.

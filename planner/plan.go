@@ -31,12 +31,6 @@ type Plan struct {
 	Dialects map[string]resource.Dialect
 	// Drift lists the fields that somebody changed on the service since the last apply, if they differ from the manifest.
 	Drift []Drift
-	// Divergences lists the fields that people changed on the service, and Vanished the objects that they deleted or archived.
-	// Unmanaged and ExtraMembers list the objects and memberships that people added. All four need [Input.Pull].
-	Divergences  []Divergence
-	Vanished     []*resource.Object
-	Unmanaged    []Unmanaged
-	ExtraMembers []ExtraMember
 	// StateChanges lists the records that apply changes in the state before the first step.
 	StateChanges []StateChange
 	// Seen lists records that apply updates without counting a change, because they lack values or members that the service shows.
@@ -425,38 +419,6 @@ type Drift struct {
 	Object *resource.Object
 	Change *Change // Before is the value of the service, After the value of the manifest
 	Kept   bool    // the value of the service is kept
-}
-
-// Divergence is a field of an object that somebody changed on the service, or may have.
-type Divergence struct {
-	Object *resource.Object
-	Value  *resource.Value // in the manifest
-	Row    resource.Row    // the object, as the service shows it
-	Change Change          // Before is the value of the service, After the value of the manifest
-	// Conflict is set if the manifest changed too. Unknown is set if nobody can tell who changed the field, because the state does not
-	// have the value that was applied last.
-	Conflict, Unknown bool
-	// Drop, Add and All are set for a field of references: Drop has the indexes in Value.Refs that the service lacks, Add the names that
-	// only the service has, and All the names of all references on the service. Named holds the manifest's objects by these names.
-	Drop  []int
-	Add   []string
-	All   []string
-	Named map[string]*resource.Object
-}
-
-// Unmanaged holds the objects of a kind in one parent that no manifest has.
-type Unmanaged struct {
-	Kind   *resource.Kind
-	Parent resource.Address // "" = the workspace
-	Names  []string         // display names of the objects
-}
-
-// ExtraMember is a membership of an object of the manifest that the manifest does not declare. An example is the module that somebody
-// put a work item into, or a relation that somebody added to it.
-type ExtraMember struct {
-	Membership *resource.Kind
-	On         *resource.Object // the object whose field would declare the membership
-	Other      string           // the object that the field would name: its address, or its display name
 }
 
 // StateChange is a change of a record in the state that does not depend on the steps. It takes no request.

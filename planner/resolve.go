@@ -102,7 +102,7 @@ func (re *references) lookUp(use nameUse) nameResult {
 			return nameResult{}
 		case p == absent && re.snapshot.kindPresence(t) == unsupported:
 			return nameResult{why: lacks(plural(t.kind))}
-		case p == absent && t.hasDefault(text):
+		case p == absent && t.kind.HasDefault(text):
 			return nameResult{} // its ID is looked up during the run
 		case p == absent:
 			hint := ""
@@ -360,11 +360,12 @@ type shownID struct {
 	id     string
 }
 
-// readName reads the list that has the name of an ID, unless the name is known. Work items are shown by ID, because their lists are long.
+// readName reads the list that has the name of an ID. Without a pull, which writes the name, it does so only if no other answer has the name.
+// Work items are shown by ID, because their lists are long.
 func (re *references) readName(shown shownID) {
 	t, parent, id := shown.kind, shown.parent, shown.id
 	switch {
-	case t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id:
+	case t.list == nil || t.kind.Numbered() || !resource.IsID(id) || !re.in.Pull && re.nameID(t.kind.Name, id) != id:
 	case t.parent != nil && (parent == noObject || re.objects.states[parent].presence != exists):
 	case t.viaSingle(re.objects, parent):
 		re.snapshot.list(t, parent)

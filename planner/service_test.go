@@ -31,6 +31,7 @@ type fakeService struct {
 	me      string              // who the credential belongs to
 	made    int
 	reads   []planner.Read // of the last plan
+	world   *planner.World // of the last plan
 }
 
 // remoteObject is an object of the service.
@@ -78,10 +79,11 @@ func (fs *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.Lis
 	fs.t.Helper()
 	in := fs.in
 	in.Desired, in.Observed, fs.reads = objects, planner.Observed{}, nil
-	result := planner.Build(load(fs.t, in, func(r planner.Read) planner.Answer {
+	fs.world = load(fs.t, in, func(r planner.Read) planner.Answer {
 		fs.reads = append(fs.reads, r)
 		return fs.answer(r)
-	}))
+	})
+	result := planner.Build(fs.world)
 	return result.Plan, result.Findings
 }
 

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -20,7 +19,8 @@ type World struct {
 	orphans     *orphans
 	outsiders   *outsiders
 	claims      *claims
-	divergences *divergences
+	contents    []listedContents
+	named       int // number of the answers when names were read from them, see NamesOf
 }
 
 // Load reads everything that a plan depends on, level by level: workspace, projects, contents of projects. It returns an error if a read
@@ -52,41 +52,6 @@ func load(in Input, service *loader) *World {
 	findGovernance(w.differ)                                      // levels on which the workspace manages the kinds that are written
 	w.claims = findClaims(w.analysis, w.orphans)                  // names and marks that must be unique
 	readDisplayNames(w.differ, w.memberships)                     // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.memberships)      // changes by people, for a pull
+	w.contents = readContents(w.memberships)                      // what only a pull compares
 	return w
 }
-
-// Row returns the row of an object of the manifest; nil = it was not read.
-func (wo *World) Row(a resource.Address) resource.Row {
-	i, wanted := wo.objects.indexOf(a)
-	if !wanted {
-		return nil
-	}
-	return wo.objects.states[i].row
-}
-
-// Names returns the IDs of the objects that a value of an object names. For an object that the run creates, it returns the address.
-func (wo *World) Names(a resource.Address, v *resource.Value) (ids []string) {
-	i, _ := wo.objects.indexOf(a)
-	resolve := wo.refs.idResolver(i)
-	for k := range v.Refs {
-		id, _ := resolve(v.Field, &v.Refs[k])
-		ids = append(ids, cmp.Or(id, showReference(&v.Refs[k])))
-	}
-	return ids
-}
-
-// NamesOf returns the addresses or names of objects of the service, or an ID where neither is known.
-func (wo *World) NamesOf(kind string, ids []string) (names []string) {
-	wo.refs.displayNames = nil // more lists may have been read since
-	for _, id := range ids {
-		names = append(names, wo.refs.nameID(kind, id))
-	}
-	return names
-}
-
-// Self returns the ID of the credential's user, or "".
-func (wo *World) Self() string { return wo.in.Self }
-
-// IsUndo reports whether the plan takes back an earlier run.
-func (wo *World) IsUndo() bool { return wo.in.Deletes != nil }

@@ -134,6 +134,7 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	if in.Plan, err = r.makePlan(ctx); err != nil {
 		return err
 	}
+	in.Differences = r.differences()
 	report := proof.Check(in)
 	if err := showProof(report, r.conn.workspace, result.Report.Mapping, out); err != nil {
 		return err

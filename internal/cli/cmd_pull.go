@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/state/disk"
 	"github.com/planform/planform/internal/sync/pull"
 	"github.com/planform/planform/internal/text/diag"
@@ -86,7 +87,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 		return err
 	}
 	result, err := pull.Take(pull.Input{
-		Manifest: r.desired, Plan: plan, Theirs: how.theirs, Read: os.ReadFile,
+		Manifest: r.desired, Plan: plan, Differences: r.differences(), Theirs: how.theirs, Read: os.ReadFile,
 		Load: func(edited map[string][]byte) (*manifest.Manifest, diag.List) {
 			reading := o.reading
 			reading.Edited = edited
@@ -95,8 +96,9 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 			r.conn.localize(m)
 			return m, findings
 		},
-		Replan: func(m *manifest.Manifest) (*planner.Plan, diag.List, error) {
-			return r.planOf(ctx, m)
+		Replan: func(m *manifest.Manifest) (*planner.Plan, divergence.Set, diag.List, error) {
+			plan, findings, err := r.planOf(ctx, m)
+			return plan, r.differences(), findings, err
 		},
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/plane/resource"
@@ -31,6 +32,7 @@ type run struct {
 	statePath string
 	prior     stateReader
 	grace     provider.Grace // for requests of former runs
+	world     *planner.World // of a pull: what the last plan was made from
 }
 
 // stateReader reads the records of earlier runs.
@@ -199,7 +201,19 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	if err := conn.checkMembership(in.Observed, in.Desired); err != nil {
 		return nil, nil, err
 	}
-	return provider.Plan(ctx, conn.client, in, r.grace)
+	world, plan, findings, err := provider.Load(ctx, conn.client, in, r.grace)
+	if in.Pull {
+		r.world = world
+	}
+	return plan, findings, err
+}
+
+// differences returns what people changed according to the last plan. The memory of what that plan was made from becomes free.
+func (r *run) differences() (s divergence.Set) {
+	if r.world != nil {
+		s, r.world = divergence.Find(r.world), nil
+	}
+	return s
 }
 
 // localize removes IDs and identifiers of other workspaces from the manifest, and returns one warning for each source of such IDs.

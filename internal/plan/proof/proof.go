@@ -6,15 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 
 // Input is an export, the plan of its manifests, and what the user asked to check.
 type Input struct {
-	Plan   *planner.Plan      // of the export's manifests; it also lists objects that are in no manifest
-	Export []Given            // all objects of the export
-	Left   []*resource.Object // objects of the export that the plan leaves out, because they belong to Parts
+	Plan        *planner.Plan      // of the export's manifests
+	Differences divergence.Set     // with the objects that are in no manifest
+	Export      []Given            // all objects of the export
+	Left        []*resource.Object // objects of the export that the plan leaves out, because they belong to Parts
 	// Parts are the parts of the export that are not checked, because the user did not ask for them.
 	Parts []Part
 	// Numbered reports whether items must have the numbers of their keys.
@@ -433,7 +435,7 @@ func (c *checker) acceptAdditional(f *Field) {
 
 // addAdditional adds the objects and members in the export's projects that only the service has.
 func (c *checker) addAdditional() {
-	for _, u := range c.Plan.Unmanaged {
+	for _, u := range c.Differences.Unmanaged {
 		for _, name := range u.Names {
 			if u.Parent != "" {
 				c.field(u.Kind.Name, "").Additional++
@@ -450,7 +452,7 @@ func (c *checker) addAdditional() {
 			elsewhere[of] = append(elsewhere[of], at)
 		}
 	}
-	for _, e := range c.Plan.ExtraMembers {
+	for _, e := range c.Differences.ExtraMembers {
 		m := e.Membership.Membership
 		of := valueKey{e.On.Address, m.Field}
 		if found := elsewhere[of]; m.Exclusive && len(found) > 0 { // the item is in another container

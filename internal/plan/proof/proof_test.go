@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plan/proof"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
@@ -73,7 +74,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			fields: map[string]proof.Field{"priority": {Export: 1, NotCompared: 1}},
 		},
 		"an object of the projects that only the service has is additional": {
-			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
+			in: proof.Input{Plan: &planner.Plan{}, Differences: divergence.Set{Unmanaged: []divergence.Unmanaged{
 				{Kind: one.Kind, Parent: "project/web", Names: []string{"Mine"}},
 				{Kind: resource.MustLookup("label"), Parent: "project/web", Names: []string{"Mine"}},
 			}}},
@@ -84,7 +85,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 				Allows: func(kind, field string, n int) bool {
 					return kind == "label" && field == "" && n <= 1 || kind == "work_item" && n <= 1
 				},
-				Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
+				Plan: &planner.Plan{}, Differences: divergence.Set{Unmanaged: []divergence.Unmanaged{
 					{Kind: one.Kind, Parent: "project/web", Names: []string{"Mine", "Yours"}},
 					{Kind: resource.MustLookup("label"), Parent: "project/web", Names: []string{"Mine"}},
 				}},
@@ -93,8 +94,8 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			accepted:    []string{"additional.label 1"},
 		},
 		"objects of other projects are not additional": {
-			in: proof.Input{Plan: &planner.Plan{
-				Unmanaged: []planner.Unmanaged{{Kind: resource.MustLookup("project"), Names: []string{"Ours"}}},
+			in: proof.Input{Plan: &planner.Plan{}, Differences: divergence.Set{
+				Unmanaged: []divergence.Unmanaged{{Kind: resource.MustLookup("project"), Names: []string{"Ours"}}},
 			}},
 			proven: [2]bool{true, true}, equal: true,
 		},
@@ -109,10 +110,10 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 							Items:     []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}},
 						},
 					}},
-					ExtraMembers: []planner.ExtraMember{{
-						Membership: resource.MustLookup("cycle_work_item"), On: object("work_item", "work_item/web/T-3"), Other: "cycle/web/t",
-					}},
 				},
+				Differences: divergence.Set{ExtraMembers: []divergence.ExtraMember{{
+					Membership: resource.MustLookup("cycle_work_item"), On: object("work_item", "work_item/web/T-3"), Other: "cycle/web/t",
+				}}},
 			},
 			differences: []string{"differs work_item/web/T-3 cycle"},
 			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},

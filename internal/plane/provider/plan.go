@@ -18,6 +18,12 @@ import (
 // requests of an earlier run may still change what was read, planning waits until the service does not carry them out any more, and repeats
 // these reads once. An error is a failed read. The findings come from the planner, and the plan is nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
+	_, plan, found, err := Load(ctx, client, in, grace)
+	return plan, found, err
+}
+
+// Load makes a plan like [Plan], and returns it with what it was made from.
+func Load(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.World, *planner.Plan, diag.List, error) {
 	grace = grace.begin()
 	early := grace.remaining() > 0
 	if in.Observed == nil {
@@ -28,12 +34,12 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	for {
 		world, err := planner.Load(ctx, in, reader)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if doubt := world.Settle(); early && len(doubt.Again) > 0 {
 			early = false
 			if err := grace.Wait(ctx); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			for _, r := range doubt.Again {
 				delete(in.Observed, r)
@@ -42,7 +48,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			continue
 		} else if early && doubt.Creates {
 			if err := grace.brief().Wait(ctx); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		result := planner.Build(world)
@@ -52,7 +58,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		if result.Plan != nil && !in.Pull {
 			countNotices(ctx, client, world, result.Plan)
 		}
-		return result.Plan, result.Findings, ctx.Err()
+		return world, result.Plan, result.Findings, ctx.Err()
 	}
 }
 

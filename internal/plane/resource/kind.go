@@ -106,6 +106,11 @@ func (k *Kind) Page(web string, params map[string]string) string {
 	return web + path
 }
 
+// HasDefault reports whether every new parent gets an object of the given name from the service.
+func (k *Kind) HasDefault(name string) bool {
+	return slices.ContainsFunc(k.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
+}
+
 // Noun returns the word for an object of the kind, such as work item.
 func (k *Kind) Noun() string { return strings.ReplaceAll(k.Name, "_", " ") }
 

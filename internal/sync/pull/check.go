@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
@@ -29,14 +30,14 @@ func (t *taker) check(edited map[string][]byte, first int) (fault, error) {
 	if why := t.otherDifference(now); why != "" {
 		return fault{why: why}, nil
 	}
-	plan, found, err := t.Replan(now)
+	plan, differences, found, err := t.Replan(now)
 	if err != nil {
 		return fault{}, err
 	}
 	if f := t.blame(found, first); f.isFault() || plan == nil {
 		return f, nil
 	}
-	return fault{values: t.stillDiffering(plan, first)}, nil
+	return fault{values: t.stillDiffering(plan, differences, first)}, nil
 }
 
 // blame blames the values that have an error, else all values of the objects that have one.
@@ -184,7 +185,7 @@ func sameReference(a, b resource.Reference) bool {
 }
 
 // stillDiffering returns the taken values that a plan would still change, with the reason.
-func (t *taker) stillDiffering(plan *planner.Plan, first int) map[int]string {
+func (t *taker) stillDiffering(plan *planner.Plan, differences divergence.Set, first int) map[int]string {
 	changes := map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, path string) {
 		if changes[a] == nil {
@@ -192,8 +193,8 @@ func (t *taker) stillDiffering(plan *planner.Plan, first int) map[int]string {
 		}
 		changes[a][path] = true
 	}
-	for i := range plan.Divergences {
-		note(plan.Divergences[i].Object.Address, plan.Divergences[i].Value.Field.Name)
+	for i := range differences.Fields {
+		note(differences.Fields[i].Object.Address, differences.Fields[i].Value.Field.Name)
 	}
 	for _, s := range plan.Steps {
 		if s.Action == planner.Update || s.Action == planner.Adopt || s.Action == planner.NotPossible {

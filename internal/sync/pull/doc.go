@@ -1,6 +1,6 @@
 // Package pull takes changes that people made on the service into the manifests.
 //
-// [Take] turns the divergences of a plan into edits of files, with the same texts as an export, and reads the edited manifests before
+// [Take] turns the differences between service and manifests into edits of files, with the same texts as an export, and reads the edited manifests before
 // anybody writes them. Every object must be unchanged except for the taken values, and a plan must find these values equal to the
 // service's. A value that breaks this is not taken, and a finding says why.
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sync/pull"
 	"github.com/planform/planform/internal/text/diag"
@@ -113,9 +114,13 @@ func (s *story) pull() (want []txtar.File) {
 		s.Fatal(found)
 	}
 	in := pull.Input{
-		Manifest: desired, Plan: s.plan(desired), Theirs: s.theirs, Read: os.ReadFile, Load: s.load,
-		Replan: func(m *manifest.Manifest) (*planner.Plan, diag.List, error) { return s.plan(m), nil, nil },
+		Manifest: desired, Theirs: s.theirs, Read: os.ReadFile, Load: s.load,
+		Replan: func(m *manifest.Manifest) (*planner.Plan, divergence.Set, diag.List, error) {
+			plan, differences := s.plan(m)
+			return plan, differences, nil, nil
+		},
 	}
+	in.Plan, in.Differences = s.plan(desired)
 	result, err := pull.Take(in)
 	if err != nil {
 		s.Fatal(err)
@@ -135,7 +140,7 @@ func (s *story) pull() (want []txtar.File) {
 		}
 	}
 	in.Manifest, _ = s.load(nil)
-	in.Plan = s.plan(in.Manifest)
+	in.Plan, in.Differences = s.plan(in.Manifest)
 	if again, err := pull.Take(in); err != nil || len(again.Files) > 0 || len(again.Findings) != len(result.Findings) {
 		s.Error("a second pull is not the same:", err, again.Findings)
 	}
@@ -146,22 +151,23 @@ func (s *story) pull() (want []txtar.File) {
 }
 
 // plan says of a manifest what planning says of it where people made something else of the service.
-func (s *story) plan(m *manifest.Manifest) *planner.Plan {
-	p := &planner.Plan{Workspace: "acme", WebURL: "https://app.plane.so", Known: map[resource.Address]planner.Record{}}
+func (s *story) plan(m *manifest.Manifest) (p *planner.Plan, differences divergence.Set) {
+	p = &planner.Plan{Workspace: "acme", WebURL: "https://app.plane.so", Known: map[resource.Address]planner.Record{}}
 	for _, e := range s.people {
 		if i := slices.IndexFunc(m.Objects, func(o *resource.Object) bool { return o.Address == e.address }); i < 0 {
 			s.Fatal("no object", e.address)
 		} else if v, ok := m.Objects[i].Value(e.field); e.remark == "deleted" {
-			p.Vanished = append(p.Vanished, m.Objects[i])
+			differences.Vanished = append(differences.Vanished, m.Objects[i])
 		} else if ok {
-			s.compare(p, m, m.Objects[i], v, e)
+			s.compare(&differences, m, m.Objects[i], v, e)
 		}
 	}
-	return p
+	return p, differences
 }
 
-func (s *story) compare(p *planner.Plan, m *manifest.Manifest, o *resource.Object, v *resource.Value, e edited) {
-	d := planner.Divergence{Object: o, Value: v, Conflict: e.remark == "conflict", Unknown: e.remark == "unknown", Named: map[string]*resource.Object{}}
+func (s *story) compare(differences *divergence.Set, m *manifest.Manifest, o *resource.Object, v *resource.Value, e edited) {
+	d := divergence.Field{Object: o, Value: v, Named: map[string]*resource.Object{}}
+	d.Conflict, d.Unknown = e.remark == "conflict", e.remark == "unknown"
 	d.Change = planner.Change{Path: v.Field.Path()}
 	d.Row = resource.Row{v.Field.APIName(): e.value}
 	if v.Field.IsRef() {
@@ -189,7 +195,7 @@ func (s *story) compare(p *planner.Plan, m *manifest.Manifest, o *resource.Objec
 		}
 		before := strings.Join(d.All, "\n")
 		if d.Change.Before = &before; len(d.Add)+len(d.Drop) > 0 {
-			p.Divergences = append(p.Divergences, d)
+			differences.Fields = append(differences.Fields, d)
 		}
 		return
 	}
@@ -200,5 +206,5 @@ func (s *story) compare(p *planner.Plan, m *manifest.Manifest, o *resource.Objec
 	if d.Change.After = &v.Text; shown != "" {
 		d.Change.Before = &shown
 	}
-	p.Divergences = append(p.Divergences, d)
+	differences.Fields = append(differences.Fields, d)
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sync/export"
 	"github.com/planform/planform/internal/text/markup"
 	"github.com/planform/planform/manifest"
-	"github.com/planform/planform/planner"
 )
 
 // takePage plans the edit of a page's file, for its text or for the title of a page in a folder.
-func (t *taker) takePage(d *planner.Divergence) error {
+func (t *taker) takePage(d *divergence.Field) error {
 	v := d.Value
 	of, isTitle := v.File, v.Field.Type != resource.File
 	field, value, why := export.Encode(d.Object.Kind, v, d.Row, t.pages)

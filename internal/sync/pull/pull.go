@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sync/export"
 	"github.com/planform/planform/internal/text/diag"
@@ -16,15 +17,17 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Input is the manifests, their plan, and functions to read and plan them again.
+// Input is the manifests, their plan, the differences, and functions to read and plan them again.
 type Input struct {
 	Manifest *manifest.Manifest
 	Plan     *planner.Plan
-	Theirs   bool // the service's value wins a conflict
+	// Differences are what people changed, by the service that the plan was made from.
+	Differences divergence.Set
+	Theirs      bool // the service's value wins a conflict
 	// Read returns a file's text; Load reads the manifests with edited texts, and Replan plans them.
 	Read   func(file string) ([]byte, error)
 	Load   func(edited map[string][]byte) (*manifest.Manifest, diag.List)
-	Replan func(*manifest.Manifest) (*planner.Plan, diag.List, error)
+	Replan func(*manifest.Manifest) (*planner.Plan, divergence.Set, diag.List, error)
 }
 
 // Result holds the files to write, the values that were taken, and the reasons for the others.
@@ -85,7 +88,7 @@ type change struct {
 
 	value    int // in the result
 	optional bool
-	names    *planner.Divergence // of references; the edit uses the new names of renamed targets
+	names    *divergence.Field   // of references; the edit uses the new names of renamed targets
 	follows  *resource.Reference // reference to a renamed object, which the edit renames
 }
 
@@ -115,15 +118,15 @@ func Take(in Input) (*Result, error) {
 			}
 		}
 	}
-	for i := range in.Plan.Divergences {
-		if err := t.take(&in.Plan.Divergences[i]); err != nil {
+	for i := range in.Differences.Fields {
+		if err := t.take(&in.Differences.Fields[i]); err != nil {
 			return nil, err
 		}
 	}
 	for _, d := range in.Plan.Drift { // such as a role: the user must know that it is not taken
 		if v, ok := d.Object.ValueAt(d.Change.Path); ok &&
-			!slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
-			t.addRefusal(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
+			!slices.ContainsFunc(in.Differences.Fields, func(other divergence.Field) bool { return other.Value == v }) {
+			t.addRefusal(&divergence.Field{Object: d.Object, Value: v, Difference: planner.Difference{Change: *d.Change}}, "it is a part of the value")
 		}
 	}
 	t.reportObjects()
@@ -158,7 +161,7 @@ func isNested(o *resource.Object, v *resource.Value) bool {
 const whyShared = "other objects share the value"
 
 // take plans the edits for one divergence.
-func (t *taker) take(d *planner.Divergence) error {
+func (t *taker) take(d *divergence.Field) error {
 	o, v := d.Object, d.Value
 	if (d.Conflict || d.Unknown) && !t.Theirs {
 		t.addConflict(d)
@@ -237,7 +240,7 @@ func asText(value any) string {
 }
 
 // encodeValue returns the field and the value for the manifest, or why there is none.
-func (t *taker) encodeValue(d *planner.Divergence) (field *resource.Field, value any, why string) {
+func (t *taker) encodeValue(d *divergence.Field) (field *resource.Field, value any, why string) {
 	v := d.Value
 	switch v.Field.Type {
 	case resource.RefSet:
@@ -291,7 +294,7 @@ func editWords(v *resource.Value, shown []string) (l yamltext.List) {
 
 // namesOf returns the names of references for the edited manifests. A renamed target gets its new name, or
 // its key if the new name is not unique.
-func (t *taker) namesOf(d *planner.Divergence, names []string) []string {
+func (t *taker) namesOf(d *divergence.Field, names []string) []string {
 	words := slices.Clone(names)
 	for i, name := range words {
 		o := d.Named[name]
@@ -316,7 +319,7 @@ func (t *taker) isUnique(o *resource.Object, name string) bool {
 }
 
 // keepKey lets a renamed object keep the key that came from its name, and renames references to it.
-func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
+func (t *taker) keepKey(d *divergence.Field, name string, value int) {
 	o, v := d.Object, d.Value
 	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
 		return

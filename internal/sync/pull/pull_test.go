@@ -17,6 +17,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/sandbox"
@@ -62,7 +63,7 @@ func newWorkspace(t *testing.T, files map[string]string) *workspace {
 	}
 	prior := w.open()
 	defer func() { _ = prior.Close() }()
-	plan, found, err := w.plan(w.load(), prior, false)
+	plan, _, found, err := w.plan(w.load(), prior, false)
 	if err != nil || plan == nil {
 		t.Fatal(err, found)
 	}
@@ -111,10 +112,14 @@ func (w *workspace) load() *manifest.Manifest {
 	return m
 }
 
-func (w *workspace) plan(m *manifest.Manifest, prior *state.File, pulling bool) (*planner.Plan, diag.List, error) {
-	return provider.Plan(w.Context(), w.client, planner.Input{
+func (w *workspace) plan(m *manifest.Manifest, prior *state.File, pulling bool) (*planner.Plan, divergence.Set, diag.List, error) {
+	world, plan, found, err := provider.Load(w.Context(), w.client, planner.Input{
 		Workspace: sandbox.Workspace, API: resource.V2, Desired: m.Objects, Prior: prior.Prior(), Pull: pulling,
 	}, provider.Grace{})
+	if err != nil {
+		return nil, divergence.Set{}, found, err
+	}
+	return plan, divergence.Find(world), found, nil
 }
 
 // send sends a request as the web app does; path is below the workspace.
@@ -163,13 +168,15 @@ func (w *workspace) pull() []string {
 	prior := w.open()
 	defer func() { _ = prior.Close() }()
 	desired := w.load()
-	plan, found, err := w.plan(desired, prior, true)
+	plan, differences, found, err := w.plan(desired, prior, true)
 	if err != nil || plan == nil {
 		w.Fatal(err, found)
 	}
 	result, err := pull.Take(pull.Input{
-		Manifest: desired, Plan: plan, Read: os.ReadFile, Load: w.read,
-		Replan: func(m *manifest.Manifest) (*planner.Plan, diag.List, error) { return w.plan(m, prior, true) },
+		Manifest: desired, Plan: plan, Differences: differences, Read: os.ReadFile, Load: w.read,
+		Replan: func(m *manifest.Manifest) (*planner.Plan, divergence.Set, diag.List, error) {
+			return w.plan(m, prior, true)
+		},
 	})
 	if err != nil {
 		w.Fatal(err)

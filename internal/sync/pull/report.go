@@ -3,9 +3,9 @@ package pull
 import (
 	"strings"
 
+	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
-	"github.com/planform/planform/planner"
 )
 
 // valueText quotes a value on one line for a finding.
@@ -17,7 +17,7 @@ func valueText(text *string) string {
 }
 
 // addConflict reports a field that the manifest keeps.
-func (t *taker) addConflict(d *planner.Divergence) {
+func (t *taker) addConflict(d *divergence.Field) {
 	f, a := d.Value.Field.Path(), string(d.Object.Address)
 	f1 := diag.Diagnostic{
 		Severity: diag.Warning, Code: "conflict", Position: placeOf(d.Value), Address: a,
@@ -42,7 +42,7 @@ func placeOf(v *resource.Value) diag.Position {
 }
 
 // addRefusal reports a field that cannot be taken.
-func (t *taker) addRefusal(d *planner.Divergence, why string) {
+func (t *taker) addRefusal(d *divergence.Field, why string) {
 	t.addNotTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: placeOf(d.Value), After: d.Change.Before, origins: d.Value.Origins}, why)
 }
 
@@ -77,7 +77,7 @@ func (t *taker) addNotTaken(v *Value, why string) {
 
 // reportObjects adds findings about deleted and added objects.
 func (t *taker) reportObjects() {
-	for _, o := range t.Plan.Vanished {
+	for _, o := range t.Differences.Vanished {
 		t.result.Findings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "gone", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " was deleted or archived on the service since the last apply",
@@ -89,11 +89,11 @@ func (t *taker) reportObjects() {
 
 // reportUnmanaged adds a note about objects in no manifest, one for each parent.
 func (t *taker) reportUnmanaged() {
-	for first := 0; first < len(t.Plan.Unmanaged); {
-		parent := t.Plan.Unmanaged[first].Parent
+	for first := 0; first < len(t.Differences.Unmanaged); {
+		parent := t.Differences.Unmanaged[first].Parent
 		var counts []string
-		for ; first < len(t.Plan.Unmanaged) && t.Plan.Unmanaged[first].Parent == parent; first++ {
-			u := &t.Plan.Unmanaged[first]
+		for ; first < len(t.Differences.Unmanaged) && t.Differences.Unmanaged[first].Parent == parent; first++ {
+			u := &t.Differences.Unmanaged[first]
 			counts = append(counts, diag.Count(len(u.Names), u.Kind.Noun()))
 		}
 		d := diag.Diagnostic{

@@ -220,17 +220,11 @@ func (bk *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	if f.presence != exists {
 		return values
 	}
-	resolve := bk.refs.idResolver(i)
 	for k := range o.Values {
-		v := &o.Values[k]
-		applied, known := values[v.Field.Name]
-		have, shown := v.Field.ObservedIn(f.row)
-		if !shown || known && resource.IsDigest(applied, have) || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
-			continue
-		}
-		if want, complete := v.Desired(resolve); complete && want == have {
-			values[v.Field.Name] = resource.Digest(want)
-			delete(values, ShownKey(v.Field.Name))
+		field := o.Values[k].Field
+		if digest, equal := bk.differ.unrecorded[&o.Values[k]]; equal && !o.Ignores(field) {
+			values[field.Name] = digest
+			delete(values, ShownKey(field.Name))
 		}
 	}
 	bk.noteCleared(i, values)

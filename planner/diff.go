@@ -14,8 +14,13 @@ import (
 type comparer struct {
 	analysis
 
-	refs  *references
-	found map[*resource.Value]comparison // the fields that differ
+	refs       *references
+	found      map[*resource.Value]comparison // the fields that differ
+	unrecorded map[*resource.Value]string     // the fields that equal the manifest and not the record: the digest of their value
+}
+
+func newComparer(refs *references) *comparer {
+	return &comparer{refs.analysis, refs, map[*resource.Value]comparison{}, map[*resource.Value]string{}}
 }
 
 // comparison is a field that differs from the manifest.
@@ -24,6 +29,7 @@ type comparison struct {
 	have, want string // canonical values of the service and of the manifest
 	applied    string // the digest of the value that was applied last
 	shown      bool   // the service shows the field
+	equal      bool   // it does not differ, and the service shows the value of the manifest
 	compared   bool   // the service or the state has a value
 	drifted    bool   // somebody changed the field on the service since the last apply
 	conflict   bool   // the manifest changed the field, too
@@ -42,8 +48,11 @@ func (cm *comparer) compareFields() {
 			if v.Field.Virtual || f.info.viaMembership(v.Field) {
 				continue
 			}
-			if c, differs := cm.compare(v, f, resolve); differs {
+			c, differs := cm.compare(v, f, resolve)
+			if differs {
 				cm.found[v] = c
+			} else if c.equal && (f.prior == nil || !f.prior.hasApplied(v.Field, c.have)) {
+				cm.unrecorded[v] = resource.Digest(c.want)
 			}
 		}
 	}
@@ -68,13 +77,16 @@ func (cm *comparer) compare(v *resource.Value, f *objectState, resolve resource.
 	asApplied := applied && complete && resource.IsDigest(prior, want)
 	have, shown := v.Field.ObservedIn(f.row)
 	shown = shown && f.row != nil
+	c = comparison{
+		value: v, have: have, want: want, applied: prior, shown: shown, equal: shown && complete && have == want,
+		compared: shown || f.prior != nil && len(f.prior.Values) > 0,
+	}
 	switch {
-	case shown && complete && have == want,
+	case c.equal,
 		asApplied && (!shown || f.prior.stillShown(v.Field, have, f.row)) && len(cm.leftOutReferences(v, f, resolve)) == 0,
 		!shown && v.Field.CreateOnly() && (!applied || !complete):
 		return c, false
 	}
-	c = comparison{value: v, have: have, want: want, applied: prior, shown: shown, compared: shown || f.prior != nil && len(f.prior.Values) > 0}
 	if c.drifted = shown && applied && f.prior.hasDrifted(v.Field, f.lastShown(v.Field), f.row); c.drifted {
 		if !complete && v.Field.IsRef() { // a named object was deleted, so that the manifest's value did not change
 			want, complete = v.Desired(cm.withRecordedIDs(resolve))

@@ -64,6 +64,12 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
+// hasApplied reports whether a value is the one that was applied last.
+func (r *Record) hasApplied(field *resource.Field, canonical string) bool {
+	applied, known := r.Values[field.Name]
+	return known && resource.IsDigest(applied, canonical)
+}
+
 // hasDrifted reports whether somebody changed a field on the service since the last apply.
 func (r *Record) hasDrifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]

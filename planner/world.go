@@ -3,8 +3,6 @@ package planner
 import (
 	"context"
 	"slices"
-
-	"github.com/planform/planform/internal/plane/resource"
 )
 
 // World holds the answers that were read from a workspace, and the results of the stages that read.
@@ -42,7 +40,7 @@ func load(in Input, service *loader) *World {
 	w.identities = match(w.analysis) // identity: ID, state, identifier, external ID, natural key
 	w.refs = resolve(w.identities)   // names to IDs, keys to objects
 	readCustomFields(w.refs)         // values that no list shows
-	w.differ = &comparer{w.analysis, w.refs, map[*resource.Value]comparison{}}
+	w.differ = newComparer(w.refs)
 	bindUploads(w.differ)                                         // uploads that differ are made again
 	w.differ.compareFields()                                      // desired x observed x prior, field by field
 	w.records = newMemberRecords(w.refs)                          // members of containers, as the state has them

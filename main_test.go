@@ -48,6 +48,7 @@ func allowed() map[string][]string {
 		"manifest":                 {"internal/text/diag", "internal/graph", "internal/text/markup", "internal/plane/resource", "internal/text/table", "internal/text/yamltext", "schema"},
 		"internal/text/yamltext":   {},
 		"internal/plan/notices":    {"internal/plane/resource", "planner"},
+		"internal/plan/authors":    {"internal/plane/resource", "planner"},
 		"internal/plan/divergence": {"internal/plane/resource", "planner"},
 		"internal/plan/proof":      {"internal/plan/divergence", "internal/plane/resource", "planner"},
 		"internal/sync/pull":       {"internal/plan/divergence", "internal/text/diag", "internal/sync/export", "internal/text/markup", "internal/plane/resource", "internal/text/yamltext", "manifest", "planner"},
@@ -57,7 +58,7 @@ func allowed() map[string][]string {
 		"internal/http/wire":       {"internal/text/diag"},
 		"apiclient":                {"internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/http/wire"},
 		"internal/state":           {"executor", "internal/http/baseurl", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "internal/http/wire", "planner"},
-		"internal/plane/provider":  {"apiclient", "executor", "internal/plan/notices", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "planner"},
+		"internal/plane/provider":  {"apiclient", "executor", "internal/plan/authors", "internal/plan/notices", "internal/text/diag", "internal/state/disk", "internal/plane/resource", "planner"},
 		"internal/sync/doctor":     {"apiclient", "internal/http/baseurl", "internal/text/diag", "internal/plane/resource", "internal/state"},
 		"internal/sync/export":     {"apiclient", "internal/text/diag", "internal/state/disk", "internal/graph", "internal/text/markup", "internal/plane/provider", "internal/plane/resource", "manifest", "planner", "schema"},
 		"internal/convert": {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/authors"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
@@ -56,7 +57,7 @@ func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 	for _, what := range []planner.OnDrift{planner.Overwrite, planner.Keep} {
 		s.in.OnDrift = what
 		plan := s.mustPlan(objects)
-		reads := plan.Activities()
+		reads := authors.Reads(plan)
 		if len(reads) != 2 {
 			t.Fatal(reads)
 		}
@@ -72,7 +73,7 @@ func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		observed[reads[0]] = planner.Answer{Rows: log}
-		plan.AnnotateAuthors(observed)
+		authors.Annotate(plan, observed)
 		got := map[string]string{}
 		for _, d := range plan.Drift {
 			got[d.Change.Path] = d.Change.By + " " + d.Change.At

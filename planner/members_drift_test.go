@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/authors"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
@@ -292,8 +293,8 @@ func TestTheActivitiesTellWhoMovedAnItem(t *testing.T) {
 		o.makeAll(o.objects(false))
 		o.members[o.key] = nil
 		plan := o.mustPlan(o.objects(false))
-		reads := plan.Activities()
-		plan.AnnotateAuthors(planner.Observed{reads[0]: {Rows: []resource.Row{
+		reads := authors.Reads(plan)
+		authors.Annotate(plan, planner.Observed{reads[0]: {Rows: []resource.Row{
 			{"field": logged, "created_at": "2026-11-20T10:00:00Z", "actor": uuid(0xc, 1)}, {"field": "name", "created_at": "2026-11-21T10:00:00Z", "actor": uuid(0xc, 2)},
 		}}})
 		if c := plan.Drift[0].Change; c.By != uuid(0xc, 1) || c.At != "2026-11-20T10:00:00Z" {

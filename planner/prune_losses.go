@@ -77,7 +77,7 @@ func (rp *orphans) driftedFields(l *orphan) (names []string) {
 // movedFields returns the names of an orphan's fields that planform never applied and that a work item's activities show as changed, by any
 // user at any time.
 func (rp *orphans) movedFields(l *orphan) (names []string) {
-	k := resource.MustLookup(activity)
+	k := resource.Activities()
 	op, ok := rp.objects.op(k, resource.List)
 	if !ok || k.Parent != l.info.kind.Name || len(l.record.Values) == 0 {
 		return nil
@@ -91,11 +91,11 @@ func (rp *orphans) movedFields(l *orphan) (names []string) {
 		changed[row.Text("field")] = true
 	}
 	for name := range l.record.Values {
-		changed[activityField(name)] = false
+		changed[resource.ActivityField(name)] = false
 	}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
-		if name := activityField(f.Name); changed[name] && !rp.objects.intents.mayHaveSent(l.record.Address, f.Name) && !f.Virtual &&
+		if name := resource.ActivityField(f.Name); changed[name] && !rp.objects.intents.mayHaveSent(l.record.Address, f.Name) && !f.Virtual &&
 			!l.info.viaMembership(f) { // memberships are checked in the lists of members
 			names, changed[name] = append(names, name), false
 		}
@@ -143,7 +143,7 @@ func (rp *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	row := rp.rowOf(l)
 	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
 	if id := cmp.Or(row.Text("updated_by"), row.Text("created_by")); id != "" {
-		by = rp.nameOf(l, rp.objects.kinds[people()], id)
+		by = rp.nameOf(l, rp.objects.kinds[resource.People()], id)
 	}
 	return by, at
 }
@@ -171,9 +171,9 @@ func (rp *orphans) loss(l *orphan) *Loss {
 		have, known := f.ObservedIn(row)
 		switch {
 		case !known || have == "" || f.Past:
-		case f.IsRef() && f.Ref == people().Name:
+		case f.IsRef() && f.Ref == resource.People().Name:
 			for id := range strings.SplitSeq(have, ",") {
-				if name := rp.nameOf(l, rp.objects.kinds[people()], id); !slices.Contains(loss.People, name) {
+				if name := rp.nameOf(l, rp.objects.kinds[resource.People()], id); !slices.Contains(loss.People, name) {
 					loss.People = append(loss.People, name)
 				}
 			}
@@ -210,6 +210,6 @@ func (rp *orphans) touchedByOthers(l *orphan) bool {
 			return false
 		}
 	}
-	self := rp.snapshot.self(rp.objects.kinds[people()])
+	self := rp.snapshot.self(rp.objects.kinds[resource.People()])
 	return self != "" && self != by
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/plan/authors"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
@@ -65,14 +66,14 @@ func Load(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 // addAuthors finds out who changed the fields that differ from the last apply. A failure is only a notice, because the plan does not depend
 // on it.
 func addAuthors(ctx context.Context, reader *Reader, plan *planner.Plan) {
-	if err := reader.Read(ctx, plan.Activities()); err != nil {
+	if err := reader.Read(ctx, authors.Reads(plan)); err != nil {
 		plan.Notices.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "unattributed",
 			Summary: "cannot tell who changed fields on the service: " + diag.PlainText(err),
 		})
 	}
 	plan.Summary.Reads = reader.requests
-	plan.AnnotateAuthors(reader.Observed)
+	authors.Annotate(plan, reader.Observed)
 }
 
 // Detect finds out with two reads which API is available, up to most. The answer is stored in observed, so that a plan can use it. A lack

@@ -1,5 +1,11 @@
 package resource
 
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/text/diag"
+)
+
 func init() {
 	register(Kind{
 		Name: "activity", Parent: "work_item", Param: "activity_id", Scope: "projects.work_items.activities",
@@ -18,4 +24,20 @@ func init() {
 			},
 		},
 	})
+}
+
+// Activities returns the kind whose list shows the history of its parent object.
+func Activities() *Kind { return MustLookup("activity") }
+
+// People returns the kind of the users of a workspace, such as the actors that activities name.
+func People() *Kind { return MustLookup("member") }
+
+// ActivityField returns the name that activities use for a field. They have one name for all formats of a text, and name the containers
+// of an item in the plural.
+func ActivityField(name string) string {
+	name = strings.TrimPrefix(strings.TrimSuffix(name, "_html"), "relations.")
+	if via, ok := MembershipOf("work_item", name); ok && via.Membership.Inverse == "" {
+		return diag.Plural(via.Membership.Container)
+	}
+	return name
 }

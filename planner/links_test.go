@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
@@ -351,7 +352,7 @@ func TestATargetedRunTakesNoLinkOutOfATextThatItFinds(t *testing.T) {
 	wanted := func(patterns ...string) []*resource.Object {
 		objects := want(t).put("project/web", "id="+web).put("cycle/web/c", "name=C").
 			put("work_item/web/b", "name=B", to("description", "cycle/web/c")).all()
-		selected, _ := planner.Select(objects, targets(patterns...), nil)
+		selected, _ := target.Select(objects, targets(patterns...), nil)
 		return selected
 	}
 	s := newService(t, full)

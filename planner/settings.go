@@ -1,5 +1,7 @@
 package planner
 
+import "github.com/planform/planform/internal/plan/target"
+
 // Settings are the choices of a user that shape a plan. The flags of the command line, a saved plan and [Build] read them from here.
 // The JSON is part of a saved plan, and of its checksum: new members come last.
 type Settings struct {
@@ -8,7 +10,7 @@ type Settings struct {
 	// RefreshAll also makes the reads that refresh one object each, however many they are.
 	RefreshAll bool `json:"refresh_all,omitempty"`
 	// Targets limits the objects that may be deleted. [Input.Desired] is limited already: it holds the targets and the objects that they need.
-	Targets Targets `json:"targets,omitempty"`
+	Targets target.List `json:"targets,omitempty"`
 	// NoCreate names kinds. The plan creates no object of them.
 	NoCreate []string `json:"no_create,omitempty"`
 	// OnDrift decides about fields that somebody changed on the service.
@@ -66,12 +68,3 @@ const (
 	Keep      OnDrift = "keep"
 	Fail      OnDrift = "fail"
 )
-
-// MarshalText returns the pattern.
-func (t Target) MarshalText() ([]byte, error) { return []byte(t.Pattern), nil }
-
-// UnmarshalText reads a pattern.
-func (t *Target) UnmarshalText(pattern []byte) error {
-	*t = NewTarget(string(pattern))
-	return nil
-}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/planner"
 )
 
-func targets(patterns ...string) planner.Targets {
-	var list planner.Targets
+func targets(patterns ...string) target.List {
+	var list target.List
 	for _, p := range patterns {
-		list = append(list, planner.NewTarget(p))
+		list = append(list, target.New(p))
 	}
 	return list
 }
@@ -53,7 +54,7 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			selected, found := planner.Select(objects, targets(tt.patterns...), tt.known)
+			selected, found := target.Select(objects, targets(tt.patterns...), tt.known)
 			if tt.finding != "" {
 				if len(found) != 1 || found[0].Summary+"; "+found[0].Hint != tt.finding {
 					t.Error(found)
@@ -83,7 +84,7 @@ func TestTargetsWithContentsSelectWhatIsInAndBelowThem(t *testing.T) {
 	} {
 		withContents := targets(pattern)
 		withContents[0].Contents = true
-		selected, found := planner.Select(w.all(), withContents, nil)
+		selected, found := target.Select(w.all(), withContents, nil)
 		var got []resource.Address
 		for _, o := range selected {
 			got = append(got, o.Address)
@@ -170,7 +171,7 @@ func TestAnyTextCanBeATarget(t *testing.T) {
 		"page/\xff":       "page/\xff",
 		"page/[a]+(b)\\Q": "page/[a]+(b)\\Q",
 	} {
-		if _, missed := planner.Select(nil, planner.Targets{planner.NewTarget(pattern)}, []resource.Address{address}); len(missed) > 0 {
+		if _, missed := target.Select(nil, target.List{target.New(pattern)}, []resource.Address{address}); len(missed) > 0 {
 			t.Errorf("%q does not match %q", pattern, address)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
@@ -172,7 +173,7 @@ func newSettings(c *cli.Context) (s planner.Settings, err error) {
 		if !utf8.ValidString(pattern) {
 			return s, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
 		}
-		s.Targets = append(s.Targets, planner.NewTarget(pattern))
+		s.Targets = append(s.Targets, target.New(pattern))
 	}
 	return s, nil
 }

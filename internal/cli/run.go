@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/plan/divergence"
 	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/state"
@@ -190,7 +191,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 		in.Targets[i].Contents = in.TakeOver
 	}
 	var findings diag.List
-	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
+	if in.Desired, findings = target.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
 		return nil, findings, nil
 	}
 	defer conn.relay.read(r.out)()

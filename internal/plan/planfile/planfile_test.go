@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/plan/planfile"
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
@@ -285,7 +286,7 @@ func TestAnEditedPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme", Notices: diag.List{{Summary: "a notice"}}}, planfile.Where{
 		Manifests: []string{"w.yaml"}, State: "state.json", User: "ada",
-		Options: planfile.Options{Files: []string{"files"}, Variables: []string{"a=1"}, API: "v1", Settings: planner.Settings{OnDrift: planner.Fail, Targets: planner.Targets{planner.NewTarget("page/*")}}},
+		Options: planfile.Options{Files: []string{"files"}, Variables: []string{"a=1"}, API: "v1", Settings: planner.Settings{OnDrift: planner.Fail, Targets: target.List{target.New("page/*")}}},
 		Basis:   planfile.Basis{Lineage: "lineage", Digests: map[string]string{"w.yaml": "digest"}},
 	}))
 	if err != nil {

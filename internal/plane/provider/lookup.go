@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/plan/target"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
@@ -110,7 +111,7 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 		r.ID, r.Identifier = "", "" // they identify the object that it replaces
 		in.Prior[other.Address], lost = r, append(lost, other.Object)
 	}
-	in.Desired = planner.WithNeeded(lost)
+	in.Desired = target.WithNeeded(lost)
 	reader := &Reader{Client: s.client, API: in.API, Observed: in.Observed}
 	switch rows, decided, err := planner.FindLost(ctx, in, reader, step.Object); {
 	case err != nil:

@@ -33,7 +33,7 @@ type run struct {
 	statePath string
 	prior     stateReader
 	grace     provider.Grace // for requests of former runs
-	world     *planner.World // of a pull: what the last plan was made from
+	world     *planner.World // of a pull: the World of the last plan
 }
 
 // stateReader reads the records of earlier runs.
@@ -209,7 +209,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	return plan, findings, err
 }
 
-// differences returns what people changed according to the last plan. The memory of what that plan was made from becomes free.
+// differences returns the changes that people made, according to the World of the last plan, and frees that World.
 func (r *run) differences() (s divergence.Set) {
 	if r.world != nil {
 		s, r.world = divergence.Find(r.world), nil

@@ -23,7 +23,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	return plan, found, err
 }
 
-// Load makes a plan like [Plan], and returns it with what it was made from.
+// Load makes a plan like [Plan], and returns it with its World.
 func Load(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.World, *planner.Plan, diag.List, error) {
 	grace = grace.begin()
 	early := grace.remaining() > 0

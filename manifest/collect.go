@@ -83,9 +83,9 @@ func (c *collector) readDocument(root *node) {
 	if root.Kind != mappingNode {
 		hint := "begin with projects:, or another section"
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
-			hint = "it looks like CSV; planform convert makes manifests of tables"
+			hint = "it looks like CSV; planform convert makes manifests from tables"
 		}
-		c.reportNode(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
+		c.reportNode(root, "", problem{"wrong-type", "a manifest must be a mapping, not " + nodeType(root), hint})
 		return
 	}
 	c.checkTag(root, "")
@@ -264,10 +264,10 @@ func (c *collector) collectSection(k *kindInfo, section *node, parent, outer, do
 	if folder, _ := c.folderOf(k, n); folder != nil || k.Singleton && n.Kind == mappingNode {
 		entries = []*node{n}
 	} else if k.Singleton {
-		c.reportNode(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what it switches on, such as " + name + ": " + k.Example})
+		c.reportNode(section, path(), problem{"wrong-type", name + " must be a mapping, not " + describe(n), "write what it switches on, such as " + name + ": " + k.Example})
 		return
 	} else if n.Kind != sequenceNode {
-		c.reportNode(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
+		c.reportNode(section, path(), problem{"wrong-type", name + " must be a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
 	if c.depth++; c.depth > c.budget.limits.Depth {
@@ -322,7 +322,7 @@ func (c *collector) collectObject(k *kindInfo, entry *node, it item, path func()
 		} else if k.shorthand != nil {
 			hint = cmp.Or(textHint(n), hint)
 		}
-		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), hint})
+		report(problem{"wrong-type", diag.A(k.Noun()) + " must be a mapping, not " + describe(n), hint})
 		return
 	}
 	if _, most := densityLimits(c.budget.spent.bytes); len(c.all.items) >= most {

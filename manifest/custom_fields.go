@@ -163,13 +163,13 @@ func (rs *resolver) bindOption(f *customField, ref *resource.Reference, report f
 func (cf *customField) check(name, text string) *problem {
 	switch {
 	case cf.Type == resource.Number && (!json.Valid([]byte(text)) || strings.Trim(text, "+-.0123456789eE") != ""):
-		return &problem{"wrong-type", name + " is a number, not " + quote(text), "write digits, such as 2.5"}
+		return &problem{"wrong-type", name + " must be a number, not " + quote(text), "write digits, such as 2.5"}
 	case cf.Type == resource.Boolean && text != "true" && text != "false":
-		return &problem{"wrong-type", name + " is true or false, not " + quote(text), ""}
+		return &problem{"wrong-type", name + " must be true or false, not " + quote(text), ""}
 	case cf.Type == resource.URL:
 		return urlProblem(text)
 	case cf.pattern != nil && !cf.pattern.MatchString(text):
-		return &problem{"bad-value", name + " is " + cf.PatternDoc + ", not " + quote(text), ""}
+		return &problem{"bad-value", name + " must be " + cf.PatternDoc + ", not " + quote(text), ""}
 	default:
 		return nil
 	}

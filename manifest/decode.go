@@ -166,7 +166,7 @@ func (d *decoder) readGroup(k *kindInfo, name string, n *node) (rest *node) {
 		return nil
 	case to.Kind != mappingNode:
 		first := k.Fields[slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Group == name })]
-		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+first.Name+": [...]")
+		d.report(name, n, "wrong-type", name+" must be a mapping, not "+describe(to), "write its fields, such as "+first.Name+": [...]")
 		return nil
 	}
 	var others []*node
@@ -443,12 +443,12 @@ func (d *decoder) decodeMember(path string, a *resource.Attribute, n *node) (mem
 				return nil, ""
 			}
 			if is := resolved(to); a.Words() == nil && is.Kind != scalarNode {
-				d.report(path+"."+a.Name, to, "wrong-type", a.Name+" is a text, not "+describe(is), form)
+				d.report(path+"."+a.Name, to, "wrong-type", a.Name+" must be a text, not "+describe(is), form)
 				return nil, ""
 			}
 			if a.Words() == nil && strings.TrimSpace(text) == "" {
 				d.report(path+"."+a.Name, to, "bad-value",
-					a.Name+" is empty; it is one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
+					a.Name+" is empty; use one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
 				return nil, ""
 			}
 			value = text

@@ -30,8 +30,8 @@ func TestMoreObjectsThanTheServiceAllowsAreAnError(t *testing.T) {
 		t.Errorf("points of two documents are counted together: %v", found)
 	}
 	for text, want := range map[string]string{
-		"release_labels: [{name: a, sort_order: 2.5}]": "sort_order is a whole number from 0 to 2147483647",
-		"features: {default_level: 1001}":              "default_level is a whole number from 0 to 1000",
+		"release_labels: [{name: a, sort_order: 2.5}]": "sort_order must be a whole number from 0 to 2147483647",
+		"features: {default_level: 1001}":              "default_level must be a whole number from 0 to 1000",
 	} {
 		if _, found := load(t, "version: 1\n"+text+"\n", manifest.Limits{}); len(found) != 1 || !strings.HasPrefix(found[0].Summary, want) {
 			t.Errorf("%s: %v", text, found)
@@ -46,7 +46,7 @@ func TestFindingsThatFollowFromAnotherAreNotReported(t *testing.T) {
 		"version: 1\nprojects: [{identifier: w-b, name: Wb}]\n":                                   `an identifier cannot be "w-b"`,
 		"version: 1\nprojects: [{identifier: web, name: Web}]\n":                                  `the service has identifiers in upper case only, not "web"`,
 		"version: 1\nprojects: [{identifier: web}]\n":                                             `the service has identifiers in upper case only, not "web"`,
-		web + "cycles: [{name: [x], start_date: 2031-01-01}]}]\n":                                 "name is a text, not a list",
+		web + "cycles: [{name: [x], start_date: 2031-01-01}]}]\n":                                 "name must be a text, not a list",
 		web + "cycles: [{name: '', start_date: 2031-01-01}]}]\n":                                  "name cannot be empty",
 		web + "labels: [{name: '', color: '#ffffff'}]}]\n":                                        "name cannot be empty",
 		web + "states: [{name: Ready}, {name: Ready}], work_items: [{name: A, state: Ready}]}]\n": `two states have the key "ready"`,

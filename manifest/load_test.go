@@ -491,7 +491,7 @@ func TestFeaturesAreAMappingThatManifestsShare(t *testing.T) {
 		t.Errorf("%d objects, %d written (-want +got):\n%s", len(m.Objects), resource.Written(m.Objects), diff)
 	}
 	for text, says := range map[string]string{
-		"features: [{wiki: true}]": "features is a mapping, not a list", "features: {key: x}": `unknown field "key"`, "features: {wiki: 1}": "wiki",
+		"features: [{wiki: true}]": "features must be a mapping, not a list", "features: {key: x}": `unknown field "key"`, "features: {wiki: 1}": "wiki",
 	} {
 		write(t, filepath.Join(dir, "a.yaml"), "version: 1\n"+text+"\n")
 		_, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "a.yaml")}, manifest.Options{})

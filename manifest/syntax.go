@@ -156,7 +156,7 @@ func (sy *syntax) findCause() cause {
 	case says("incompatible YAML document"):
 		return cause{max(1, sy.line), 1, "the line names a version of YAML that is not supported", "remove the line: a manifest needs none"}
 	case looksLikeCSV(sy.lines):
-		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
+		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests from tables"}
 	}
 	if i := slices.IndexFunc(sy.lines, conflictMark.MatchString); i >= 0 {
 		return cause{i + 1, 1, "a merge conflict is not resolved", "keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"}

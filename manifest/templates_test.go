@@ -68,7 +68,7 @@ func TestEachRuleOfTemplates(t *testing.T) {
 		"each document has its own variables":                {"vars: {v: x}\npages: [{name: \"${{ vars.v }}\"}]\n---\nvars: {v: y}\npages: [{name: \"${{ vars.v }}\"}]\n---\npages: [{name: \"${{ vars.v }}\"}]", "x y ${{ vars.v }}" + asText},
 		"a document that includes itself is read once":       {`{include: [m.yaml, "*.yaml"], pages: [{name: x}]}`, "x"},
 		"defaults are filled in":                             {`{vars: {v: x}, defaults: {page: {description: "${{ vars.v }}"}}, pages: [{name: y}]}`, "y"},
-		"for_each outside a list of objects is a field":      {`pages: [{name: x, file: {for_each: [1]}}]`, "file is a text, not a mapping"},
+		"for_each outside a list of objects is a field":      {`pages: [{name: x, file: {for_each: [1]}}]`, "file must be a text, not a mapping"},
 		"a reference has no functions":                       {`{vars: {a: x}, pages: [{name: "${{ upper(vars.a) }}"}]}`, `"${{ upper(vars.a) }}" is not a valid reference`},
 		"env is not a first word of references":              {`{vars: {a: x}, pages: [{name: "${{ env.HOME }}"}]}`, `"${{ env.HOME }}" is not a valid reference`},
 		"other braces are text":                              {`{vars: {a: x}, pages: [{name: "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"}]}`, "{{ vars.a }} {{ .vars.a | quote }} ${vars.a} $(vars.a) $vars.a $5 ${HOME}"},

@@ -46,7 +46,7 @@ func ReadVariables(text []byte) (map[string]string, error) {
 			case twice:
 				wrong = fmt.Errorf("line %d: the variable %s is given twice", key.Line, quote(key.Value))
 			case to.Kind != scalarNode || isNull(to):
-				wrong = fmt.Errorf("line %d: the value of %s is a text or a number, not %s", to.Line, quote(key.Value), describe(to))
+				wrong = fmt.Errorf("line %d: the value of %s must be a text or a number, not %s", to.Line, quote(key.Value), describe(to))
 				wrong = diag.WithHint(wrong, "write lists and mappings in the manifest, or in a table: {csv: FILE}")
 			default:
 				values[key.Value] = to.Value

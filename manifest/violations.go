@@ -259,14 +259,14 @@ func (ps *properties) badValue(v schema.Violation, n *node, at *property) proble
 	case isNull(n), v.Keyword == "pattern" && strings.TrimSpace(text) == "":
 		return ps.notClearable(f, n, at, name, member)
 	case f.Max > 0 && n.Kind == scalarNode:
-		return problem{"bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Max, describe(n)), quotedNumberHint(n)}
+		return problem{"bad-value", fmt.Sprintf("%s must be a whole number from 0 to %d, not %s", name, f.Max, describe(n)), quotedNumberHint(n)}
 	case f.Type == resource.Number && n.Kind == scalarNode && n.Style&quotedStyles == 0 && json.Valid([]byte(text)):
 		return problem{"bad-value", name + " is too large: " + describe(n), fmt.Sprintf("the largest number is %.2g", math.MaxFloat64)}
 	case v.Keyword == "type" || n.Kind != scalarNode:
-		return problem{"wrong-type", name + " is " + expectedType(f, member) + ", not " + describe(n), typeHint(f, n, member)}
+		return problem{"wrong-type", name + " must be " + expectedType(f, member) + ", not " + describe(n), typeHint(f, n, member)}
 	case v.Keyword == "enum":
 		return problem{
-			"bad-value", name + " is one of " + strings.Join(f.Enum, ", ") + ", not " + quote(text),
+			"bad-value", name + " must be one of " + strings.Join(f.Enum, ", ") + ", not " + quote(text),
 			diag.DidYouMean(text, f.Enum),
 		}
 	case v.Keyword == "maxLength":
@@ -287,7 +287,7 @@ func (ps *properties) badValue(v schema.Violation, n *node, at *property) proble
 			"write an address that begins with https:// or http://",
 		}
 	case f.PatternDoc != "":
-		return problem{"bad-value", name + " is " + f.PatternDoc + ", not " + quote(text), ""}
+		return problem{"bad-value", name + " must be " + f.PatternDoc + ", not " + quote(text), ""}
 	default:
 		return problem{"bad-value", name + " cannot be " + quote(text), ""}
 	}
@@ -327,17 +327,17 @@ func (ps *properties) badReserved(name string, n *node) problem {
 			"bad-owner", "an owner is not ",
 			"write a short name such as platform: lower-case letters and digits, then also dots, underscores or hyphens; at most 60",
 		},
-		schema.Order:   {"bad-value", "order cannot be ", "it is one of " + strings.Join(schema.Orders(), ", ")},
+		schema.Order:   {"bad-value", "order cannot be ", "use one of " + strings.Join(schema.Orders(), ", ")},
 		schema.Vars:    {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
-		schema.Include: {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
+		schema.Include: {"wrong-type", "include must be a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
 		schema.Source: {
 			"bad-source", "a source is a base URL and a workspace, not ",
 			"write source: {base_url: https://api.plane.so, workspace: acme}",
 		},
-		schema.Protect:    {"wrong-type", "protect is true or false, not ", "write true or false without quotes"},
-		schema.Create:     {"wrong-type", "create is true or false, not ", "write true or false without quotes"},
-		schema.Ignore:     {"wrong-type", "ignore_changes is a list of fields, not ", "write ignore_changes: [state, assignees]"},
-		schema.OnDrift:    {"bad-value", "on_drift cannot be ", "it is one of " + strings.Join(resource.DriftPolicies(), ", ")},
+		schema.Protect:    {"wrong-type", "protect must be true or false, not ", "write true or false without quotes"},
+		schema.Create:     {"wrong-type", "create must be true or false, not ", "write true or false without quotes"},
+		schema.Ignore:     {"wrong-type", "ignore_changes must be a list of fields, not ", "write ignore_changes: [state, assignees]"},
+		schema.OnDrift:    {"bad-value", "on_drift cannot be ", "use one of " + strings.Join(resource.DriftPolicies(), ", ")},
 		schema.Previously: {"wrong-type", "previously is a key or a list of keys, not ", "write previously: [OLD-KEY]"},
 	}[name]
 	if !known {
@@ -356,7 +356,7 @@ func (ps *properties) badReserved(name string, n *node) problem {
 			bad.hint += ": " + rule
 		}
 	case name == schema.Version && n.Value == "1":
-		bad.summary, bad.hint = "the version is a number, not a text", "remove the quotes: version: 1"
+		bad.summary, bad.hint = "the version must be a number, not a text", "remove the quotes: version: 1"
 	case (name == schema.Workspace || name == schema.Owner) && templated(n):
 		bad.hint = variableHint
 	case name == schema.Vars && isMapping:

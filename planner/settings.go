@@ -48,11 +48,11 @@ func (sn *Settings) Switches() []Switch {
 		{"no-refresh", "trust the state file: do not read its objects again", &sn.SkipRefresh},
 		{"refresh-all", "also read links, comments and relations again, which take one request per object", &sn.RefreshAll},
 		{"prune", "delete objects that planform created and that are no longer in the manifest", &sn.Prune},
-		{"delete-changed", "with --prune, also delete objects that others changed, use, or gave comments or other contents", &sn.DeleteChanged},
+		{"delete-changed", "with --prune, also delete objects that others changed, use, or added comments or other contents to", &sn.DeleteChanged},
 		{"delete-unrecorded", "with --prune, also delete objects with the owner's mark that the state does not have", &sn.DeleteUnrecorded},
 		{"adopt-by-name", "adopt existing work items by their names", &sn.AdoptByName},
 		{"mark-adopted", "mark adopted objects, so that planform finds and prunes them without a state file", &sn.MarkAdopted},
-		{"invite", "invite people of the manifest who are not in the workspace; the community edition sends no mail", &sn.Invite},
+		{"invite", "invite people of the manifest who are not in the workspace; the community edition sends no e-mail", &sn.Invite},
 		{"new-secrets", "ask for a new secret of each webhook whose secret_file is empty; the old secret stops working", &sn.NewSecrets},
 		{"take-over", "transfer the manifest's objects from other or unknown owners to this one; --target limits it", &sn.TakeOver},
 	}

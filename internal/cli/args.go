@@ -115,14 +115,14 @@ func checkFlag(known []cli.Flag, words []string, command string) error {
 	if given || !takesValue(known, name) {
 		return nil
 	}
-	text := word + " needs its " + placeholder(f)
+	text := word + " needs a value"
 	hint := word + " " + placeholder(f)
 	if len(words) > 1 {
 		next, _, _ := strings.Cut(strings.TrimLeft(words[1], "-"), "=")
 		if words[1] != "--" && !isHelpFlag(words[1]) && (len(words[1]) < 2 || words[1][0] != '-' || flagOf(known, next) == nil) {
 			return nil
 		}
-		text += ", and " + words[1] + " is a flag"
+		text += ", but " + words[1] + " is a flag"
 	}
 	return usageError{text: text, hint: hint}
 }
@@ -219,7 +219,7 @@ func flagsElsewhere() otherPrograms {
 	return otherPrograms{
 		{
 			"yes y auto-approve assume-yes no-confirm non-interactive force approve",
-			"only apply and undo ask, and only on a terminal: their --yes goes ahead without a question",
+			"only apply and undo ask, and only on a terminal: give --yes there",
 		},
 		{"verbose debug trace", "--log-level debug"},
 		{"quiet silent", "--summary shows counts only, and --log-level error no warnings"},
@@ -275,7 +275,7 @@ func commandsElsewhere() otherPrograms {
 		},
 		{"dump backup", "planform export writes an existing workspace as manifests"},
 		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},
-		{"rollback restore revert reset", "planform undo takes back what a run changed; planform history lists the runs"},
+		{"rollback restore revert reset", "planform undo undoes the changes of a run; planform history lists the runs"},
 		{"describe fields kinds", "planform explain lists the kinds, planform explain KIND the fields of one"},
 		{"edit", "a manifest is a file: change it in your editor, then planform plan"},
 		{"open browse view", "planform get KIND shows objects of the service; the web app has the rest"},

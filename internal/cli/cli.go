@@ -121,8 +121,9 @@ func newApp(p Process) *cli.App {
 		Name:      "planform",
 		Usage:     "makes a Plane workspace match YAML manifests",
 		UsageText: "planform COMMAND [FLAGS]",
-		Description: `planform reads manifests, checks them, reads the workspace, shows the difference
-and makes only the requests that close it. Run it again and it makes none.
+		Description: `planform reads manifests, checks them, compares them with the workspace, shows
+the differences and sends only the requests that remove them. A second run sends
+none.
 
 Try it without an account:
 

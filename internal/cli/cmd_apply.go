@@ -23,19 +23,20 @@ func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "makes the workspace match the manifests",
 		UsageText: "planform apply [FILE…] [FLAGS]\nplanform apply PLAN [FILE…] [FLAGS]", ArgsUsage: argsPlan,
-		Description: `Shows the plan and carries it out. Where standard input is a terminal, it asks
-first, also if its output is redirected; elsewhere it goes ahead. If a run ends early,
-run it again: nothing is created twice.
-In the log of a CI system, a line every 30 seconds shows how far the run is. At the
-end it names what failed, was blocked or went otherwise than planned, and counts the
-rest. With --full, each step is in the plan and in the result; --output json reports
-steps as they end.
+		Description: `Shows the plan and carries it out. On a terminal it asks first, even if the
+output is redirected; without a terminal it goes ahead. If a run ends early, run
+it again: nothing is created twice.
+Without a terminal, as in CI, a line every 30 seconds shows the progress. At the
+end the run names each step that failed, was blocked or differs from the plan,
+and counts the others. With --full, plan and result list every step. With
+--output json, each step is reported when it ends.
 
-With PLAN, a file of planform plan --out, it does exactly what that plan says, and
-does not ask: the review replaces that. It fails if the manifests, the state or
-the service changed so that a new plan would differ, and names each difference.
-Deletions need --yes as ever. If the run ends early, run it again. Manifests and flags
-of plan may stand beside PLAN, which must then be a plan of exactly these.
+With PLAN, a file that planform plan --out wrote, it carries out exactly that
+plan and does not ask, because you have reviewed it. If the manifests, the state
+or the service changed so that a new plan would differ, it stops and names each
+difference. Deletions still need --yes. If the run ends early, run it again. You
+can also give manifests and flags of plan; then PLAN must have been made with
+exactly these.
 
    planform apply workspace.yaml --sandbox
    planform apply workspace.yaml --dry-run
@@ -49,16 +50,7 @@ of plan may stand beside PLAN, which must then be a plan of exactly these.
    planform apply plan.json`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`; planform plan prints it"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
-			number(cli.IntFlag{
-				Name: "max-deletes", Usage: "allow up to `N` deletions",
-				DefaultText: "50, or a quarter of the objects planform created",
-			}, 0),
-			maxNoticesFlag(),
-			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
-			lockTimeoutFlag(),
-		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
+		}, runFlags("50, or a quarter of the objects planform created"), stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
 			o, err := newApplyOptions(c, p)
@@ -224,10 +216,10 @@ func (ao applyOptions) confirm(ctx context.Context, p Process, plan *planner.Pla
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
-			out.view.Notef("nothing was done; %s--yes goes ahead without a question", map[bool]string{true: `only "yes" deletes, `}[plan.Summary.Delete > 0])
+			out.view.Notef("nothing was done; %s", map[bool]string{true: `to delete, answer "yes" or give --yes`, false: "to skip the question, give --yes"}[plan.Summary.Delete > 0])
 		}
 		if errors.Is(a.err, view.ErrNoTerminal) {
-			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask", code: "needs-yes"}
+			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "give --yes to go ahead without a question", code: "needs-yes"}
 		}
 		return a.yes, a.err
 	case <-ctx.Done():

@@ -97,7 +97,7 @@ func convertOptions(p Process, c *cli.Context, known []string, example string) (
 		o.Mapping = filepath.Join(o.Mapping, "mapping.yaml")
 	}
 	if len(names) == 0 {
-		return o, usageError{text: "no file is named", hint: example}
+		return o, usageError{text: "no export file is given", hint: example}
 	}
 	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
 	var err error
@@ -123,7 +123,7 @@ func formatMeant(word string, known []string) string {
 	if len(of) == 0 {
 		return diag.DidYouMean(word, known)
 	}
-	return "it is one of " + strings.Join(of, ", ") + "; leave it out, and it is found out"
+	return "use one of " + strings.Join(of, ", ") + "; leave it out to detect the format"
 }
 
 func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) error {
@@ -135,7 +135,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	if to, err := os.Stat(dir); err == nil {
 		for _, name := range c.Args().Slice() {
 			if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
-				return usageError{text: "--to " + dir + " is the folder that is read", hint: "write to another folder, such as " +
+				return usageError{text: "--to " + dir + " is also an input folder", hint: "write to another folder, such as " +
 					filepath.Join(dir, "manifests")}
 			}
 		}
@@ -145,9 +145,6 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 		return err
 	}
 	o.DropMissing = c.Bool("drop-missing")
-	if o.Limit < 0 {
-		return usageError{text: "--limit is the number of issues", hint: "such as --limit 20"}
-	}
 	ctx, release := untilSignal(ctx)
 	defer release()
 	if p.Alone {

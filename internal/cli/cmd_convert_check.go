@@ -44,7 +44,7 @@ Check a pilot with the flags of its conversion, such as --limit 20.`,
 				Name: "with", Usage: "also compare these `PARTS`, which take a request for each work item: " +
 					strings.Join(export.Costly(), ", ") + "; or all",
 			},
-			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if nothing but features of the edition or the API is not compared"},
+			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition or API lacks were not compared"},
 		}, convertFlags()[1:], connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			const example = "planform convert check jira-csv export.csv -f acme"
@@ -58,11 +58,11 @@ Check a pilot with the flags of its conversion, such as --limit 20.`,
 			with := splitList(c, "with")
 			for _, word := range with {
 				if words := append(export.Costly(), allParts); !slices.Contains(words, word) {
-					return usageError{text: "--with " + word + ": that is no part of a work item", hint: diag.OneOf(word, words)}
+					return usageError{text: "--with " + word + ": work items have no such part", hint: diag.OneOf(word, words)}
 				}
 			}
 			if _, err := os.Stat(o.Mapping); err != nil {
-				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping),
+				return diag.WithHint(fmt.Errorf("%s: there is no such mapping file", o.Mapping),
 					"name the folder to which the export was converted")
 			}
 			plan, err := planOptions{}.with(planfile.Options{API: c.String("api")}, c, p)

@@ -25,8 +25,8 @@ func historyCommand(p Process) *cli.Command {
 	list := stateSub(p, "history", "lists what runs did", "", nil, historyList)
 	list.UsageText = "planform history [-f FILE | --state FILE] [FLAGS]\nplanform history show [FLAGS] RUN"
 	list.Description = `Each run that writes is recorded beside the state: its time, its user, its manifests,
-and each change with the former value. The newest 50 runs are kept. planform undo takes
-one back.
+and each change with the former value. The newest 50 runs are kept.
+To undo a run, use planform undo.
 
    planform history -f workspace.yaml
    planform history show -f workspace.yaml last`
@@ -114,7 +114,7 @@ func errNoRun(runs []*history.Run, id string) error {
 	case id == lastRun && len(runs) == 0:
 		id = "yet"
 	case id == lastRun:
-		id = "that could be taken back"
+		id = "to undo"
 	}
 	return failure{diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs"), errNotFound}
 }
@@ -144,7 +144,7 @@ func counts(s planner.Summary) string {
 func ending(r *history.Run) string {
 	switch {
 	case r.End == nil:
-		return "none: it died, or is still running"
+		return "no end recorded: killed, or still running"
 	case r.End.Stopped:
 		return fmt.Sprintf("stopped early: %d done, %d not", r.End.Done, r.End.NotDone)
 	case r.End.NotDone > 0:
@@ -215,7 +215,7 @@ func stepLines(s *history.Step) []string {
 		lines = append(lines, "    "+f.Name+" was "+before)
 	}
 	if len(s.Lost) > 0 {
-		lines = append(lines, "    not kept: "+strings.Join(s.Lost, ", "))
+		lines = append(lines, "    former value unknown: "+strings.Join(s.Lost, ", "))
 	}
 	for _, m := range s.Members {
 		line := "    " + string(m.Address)

@@ -99,7 +99,7 @@ func writeStarting(dir, workspace, examples string) (name string, err error) {
 	name = filepath.Join(dir, "workspace.yaml")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // for everybody to read
 	if errors.Is(err, fs.ErrExist) {
-		return "", diag.WithHint(fmt.Errorf("%s is there already", name), "name another folder with --to, or delete the file")
+		return "", diag.WithHint(fmt.Errorf("%s already exists", name), "name another folder with --to, or delete the file")
 	}
 	if err == nil {
 		_, err = f.WriteString(text)

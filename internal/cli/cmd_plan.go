@@ -64,11 +64,11 @@ func planFlags() []cli.Flag {
 	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
-		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if nothing but features of the edition or the API is missing"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition or API lacks are missing"},
 	}, shapingFlags(), []cli.Flag{
 		notNegative(cli.DurationFlag{
 			Name: "grace-period", Value: provider.DefaultGrace,
-			Usage: "`TIME` in which a request without an answer may still take effect; it is not repeated earlier",
+			Usage: "`TIME` after which a request without an answer cannot take effect any more, and may be repeated",
 		}),
 		notNegative(cli.DurationFlag{Name: "settle-timeout", Hidden: true, Usage: "a former name of --grace-period"}),
 		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "a former name of --grace-period"}),
@@ -126,7 +126,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	}
 	for _, flag := range []string{"delete-changed", "delete-unrecorded"} {
 		if c.Bool(flag) && !options.Prune {
-			return o, usageError{text: "--" + flag + " says what --prune may delete", hint: "give --prune, too"}
+			return o, usageError{text: "--" + flag + " needs --prune", hint: "without --prune, nothing is deleted"}
 		}
 	}
 	if options.Files, err = files(c); err != nil {
@@ -203,7 +203,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		if document.Summary.Delete > 0 {
 			apply += " --yes"
 		}
-		out.view.Notef("the plan is saved; %s carries it out", apply)
+		out.view.Notef("plan saved; to carry it out: %s", apply)
 	}
 	return o.pending(plan)
 }

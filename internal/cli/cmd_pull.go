@@ -24,15 +24,16 @@ import (
 
 func pullCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Usage:     "takes changes by people on the service into the manifests",
+		Usage:     "writes people's changes on the service into the manifests",
 		UsageText: "planform pull [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `The opposite of apply. If somebody changed a field on the service since the last apply,
 pull writes the new value into the manifest. Comments, order and layout stay. It looks
-only at fields that the manifest writes, and skips those under ignore_changes. If a
-variable or a table gives the value, it names the place instead.
+only at fields that are in the manifest, and skips those under ignore_changes. If a
+variable or a table gives the value, it names that place instead.
 
-If the manifest was changed too, it keeps its value, and both are shown. Objects that
-people deleted or added are named. The state is left to the next apply.
+If a field was changed in the manifest, too, the manifest keeps its value, and pull
+shows both. It names objects that people deleted or added. The state is left to the
+next apply.
 
    planform pull workspace.yaml --dry-run
    planform pull workspace.yaml
@@ -63,7 +64,7 @@ people deleted or added are named. The state is left to the next apply.
 			}
 			for _, name := range o.Files {
 				if info, err := os.Stat(name); readOnce(name) && (err != nil || !info.IsDir()) {
-					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull workspace.yaml"}
+					return usageError{text: "pull writes into manifests, but " + name + " is not a file", hint: "planform pull workspace.yaml"}
 				}
 			}
 			o.input.Pull, o.input.Observed, o.reading.Origins = true, planner.Observed{}, true
@@ -174,13 +175,13 @@ func replace(on disk.Disk, files []pull.File) error {
 			return diag.WithHint(errors.New(f.Name+" was changed meanwhile; nothing was written"), "run planform pull again")
 		}
 		if slices.Contains(names, name) {
-			return diag.WithHint(fmt.Errorf("%s has another name that is written too; nothing was written", f.Name), "name the file once")
+			return diag.WithHint(fmt.Errorf("%s is named twice; nothing was written", f.Name), "name the file once")
 		}
 		names[i] = name
 	}
 	for i, f := range files {
 		if err := overwrite(on, names[i], f.After); err != nil {
-			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; planform pull takes the rest once this is put right", i,
+			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; fix this and run planform pull again for the rest", i,
 				diag.Count(len(files), "file")))
 		}
 	}

@@ -87,7 +87,7 @@ func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string
 	if _, err := fmt.Fprintln(p.Streams.Out, url); err != nil {
 		return err
 	}
-	out.view.Notef("serving the workspace %s, to a browser as a page; in another terminal:", server.Workspace())
+	out.view.Notef("serving the workspace %s to planform and to browsers; in another terminal:", server.Workspace())
 	out.view.Notef("  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", url, sandbox.Key, server.Workspace())
 	<-ctx.Done()
 	return nil

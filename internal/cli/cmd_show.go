@@ -25,7 +25,7 @@ func showCommand(p Process) *cli.Command {
 			case name == "" || name == standardInput:
 				return usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 			case isYAML(name):
-				return usageError{text: "a PLAN is required, and " + name + " is a manifest", hint: "planform plan " + shellWord(name) + " shows its changes"}
+				return usageError{text: "a PLAN is required, but " + name + " is a manifest", hint: "planform plan " + shellWord(name) + " shows its changes"}
 			}
 			saved, err := readPlan(c)
 			if err != nil {

@@ -212,7 +212,7 @@ func stateList(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, o := range owners {
 			names = append(names, o.String())
 		}
-		out.view.Notef("the state knows objects of %s", strings.Join(names, ", "))
+		out.view.Notef("this state has objects of %s", strings.Join(names, " and "))
 	}
 	return out.view.Table([]string{"address", "id", "identifier", "notes"}, rows)
 }
@@ -220,7 +220,7 @@ func stateList(ctx context.Context, _ Process, o stateOptions, out output) error
 func pendingText(r planner.Record) string {
 	switch {
 	case r.PendingIntent != nil:
-		return r.PendingIntent.Action.String() + " without an outcome"
+		return r.PendingIntent.Action.String() + ": outcome unknown"
 	case r.Members != nil:
 		return diag.Count(len(r.Members), "member")
 	default:
@@ -289,7 +289,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 			return "", err
 		}
 		if r.PendingIntent == nil {
-			return "", diag.WithHint(errors.New("no request of "+o.args[0]+" is without an outcome"), "planform state import binds an address to an ID")
+			return "", diag.WithHint(errors.New(o.args[0]+" has no request with an unknown outcome"), "to bind an address to an ID, use planform state import")
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
@@ -358,7 +358,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, r := range moved {
 			f.Put(r)
 		}
-		return fmt.Sprintf("moved %s to %s, %d in all", from, to, len(moved)), nil
+		return fmt.Sprintf("moved %s to %s: %d records", from, to, len(moved)), nil
 	})
 }
 

@@ -11,16 +11,16 @@ import (
 
 func stateUnlock(ctx context.Context, _ Process, o stateOptions, out output) error {
 	if !state.IsShared(o.path) {
-		return usageError{text: "the state " + o.path + " is in a file", hint: "its lock ends with the process that holds it"}
+		return usageError{text: "the state " + o.path + " is a file, which needs no unlock", hint: "its lock ends with the process that holds it"}
 	}
 	holder, held, err := state.Unlock(ctx, o.path, o.open)
 	switch {
 	case err != nil:
 		return err
 	case !held:
-		out.view.Notef("nobody holds the state %s; the next run takes what is there", o.path)
+		out.view.Notef("the state %s is not locked; the next run accepts what is stored there", o.path)
 	default:
-		out.view.Notef("unlocked the state %s: it was locked by %s, which sends nothing more if it is still there", o.path, holder)
+		out.view.Notef("unlocked the state %s: it was locked by %s; if that run still lives, it sends no more requests", o.path, holder)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func statePush(ctx context.Context, _ Process, o stateOptions, out output) error
 		return err
 	}
 	return edit(ctx, o, out, func(f *state.File) (string, error) {
-		return fmt.Sprintf("%s has now the %s of %s", o.path, diag.Count(len(from.Prior()), "record"), o.args[0]), putState(f, from, o.force)
+		return fmt.Sprintf("copied %s from %s to %s", diag.Count(len(from.Prior()), "record"), o.args[0], o.path), putState(f, from, o.force)
 	})
 }
 

@@ -22,17 +22,17 @@ const lastRun = "last"
 
 func undoCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Usage:     "takes back what a run changed",
+		Usage:     "undoes the changes of a run",
 		UsageText: "planform undo [-f FILE | --state FILE] [FLAGS] RUN|last [RUN...]", ArgsUsage: "RUN",
-		Description: `Makes a plan that takes back one or more runs of apply, shows it, asks, and carries it
-out. Created objects are deleted, changed fields get their former values, and deleted
+		Description: `Makes a plan that undoes one or more runs of apply, shows it, asks, and carries it out.
+Created objects are deleted, changed fields get their former values, and deleted
 objects are created again with new numbers. Later changes by people stay, and the plan
 names them. If an undo ends early, run it again. If the run got no answer to some requests,
 the undo waits until they can no longer take effect (--grace-period).
 
-"last" is the newest run. An undo of it can be repeated: after it is taken back, "last" means
-no other run. Name an earlier run by its ID, which planform history lists. If a run ended
-early and the newest one continued it with the same manifests, "last" means both.
+"last" is the newest run. After an undo, "last" still means the same run, so that an undo
+can be repeated. Name an earlier run by its ID, which planform history lists. If a run
+ended early and the newest one continued it with the same manifests, "last" means both.
 
 The manifests stay as they are: the next apply makes the same changes again.
 
@@ -47,13 +47,7 @@ The manifests stay as they are: the next apply makes the same changes again.
 		Flags: slices.Concat(manifestFlags(), []cli.Flag{
 			maxErrorsFlag(),
 			&cli.StringFlag{Name: "out", Usage: "save the plan to a `FILE`, for planform show and planform apply, instead of carrying it out"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
-			number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "what the run created"}, 0),
-			maxNoticesFlag(),
-			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
-			lockTimeoutFlag(),
-		}, sharedWithUndo(), stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),
+		}, runFlags("what the run created"), sharedWithUndo(), stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
 			o, err := newUndoOptions(c, p)
@@ -74,7 +68,7 @@ func sharedWithUndo() []cli.Flag {
 	flags := slices.DeleteFunc(planFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	for _, f := range flags {
 		if f, ok := f.(*cli.BoolFlag); ok && f.Name == "delete-changed" {
-			f.Usage = "also delete objects that others changed since, use, or gave comments or other contents"
+			f.Usage = "also delete objects that others changed since, use, or added comments or other contents to"
 		}
 	}
 	return flags
@@ -89,11 +83,11 @@ func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	}
 	options.Prune, options.OnDrift = true, planner.Keep
 	if len(options.Undo) == 0 {
-		return o, usageError{text: "planform undo takes RUN", hint: "planform undo last, or the ID of a run that planform history lists"}
+		return o, usageError{text: "planform undo needs a run", hint: "planform undo last, or the ID of a run that planform history lists"}
 	}
 	for _, id := range options.Undo {
 		if id != lastRun && !history.IsID(id) {
-			return o, usageError{text: id + " is not the ID of a run", hint: "planform history lists them; last is the newest one"}
+			return o, usageError{text: id + " is not the ID of a run", hint: "planform history lists the runs; last is the newest"}
 		}
 	}
 	if options.Variables, err = variables(c); err != nil {
@@ -121,8 +115,8 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 			var by *history.Run
 			if named, by = history.Last(runs); by != nil {
 				in.Notices.Add(diag.Diagnostic{
-					Severity: diag.Warning, Code: "taken-back", Summary: by.ID + " took " + strings.Join(by.Undoes, " and ") + " back already",
-					Hint: "planform history lists the runs before, and planform undo RUN takes one of them back",
+					Severity: diag.Warning, Code: "taken-back", Summary: by.ID + " already undid " + strings.Join(by.Undoes, " and "),
+					Hint: "to undo an earlier run, name it: planform undo RUN; planform history lists the runs",
 				})
 				r.Undo = by.Undoes
 				continue
@@ -180,5 +174,5 @@ func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) 
 
 // unreadable returns the error of an undo if the records of later runs cannot be read.
 func unreadable(err error) error {
-	return diag.WithHint(err, "an undo needs every record since the run: planform history lists those that can be read")
+	return diag.WithHint(err, "an undo needs the records of all runs since then; planform history lists those that can be read")
 }

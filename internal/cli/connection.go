@@ -215,7 +215,7 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	} else if err := o.configure(&config); err != nil {
 		return nil, err
 	} else if o.apiKeyFile != "" && isAccessibleToOthers(o.apiKeyFile) {
-		out.view.Notef("other users of this machine can read or change %s: chmod 600 keeps the key from them", o.apiKeyFile)
+		out.view.Notef("other users of this machine can read or change %s: run chmod 600 to protect the key", o.apiKeyFile)
 	}
 	client, err := apiclient.New(config)
 	if err != nil {
@@ -265,7 +265,7 @@ func (o connectionOptions) checkGiven() error {
 	case o.sandbox:
 		return nil
 	case o.baseURL == "":
-		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL",
+		return usageError{text: "no base URL is given", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL",
 			"PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR"), code: "no-base-url"}
 	case o.baseURL == cloudWeb, strings.HasPrefix(o.baseURL, cloudWeb+"/"):
 		return usageError{text: cloudWeb + " is the web app", hint: "its API has the base URL " + cloudAPI}
@@ -282,7 +282,7 @@ func (o connectionOptions) configure(config *apiclient.Config) error {
 		return err
 	}
 	if config.Workspace == "" && !o.workspaceOptional {
-		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace", code: "no-workspace"}
+		return usageError{text: "no workspace is given", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace", code: "no-workspace"}
 	}
 	credential, err := o.credential()
 	if err != nil {

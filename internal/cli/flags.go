@@ -111,14 +111,11 @@ func choice(f cli.StringFlag, words ...string) choiceFlag {
 		if slices.Contains(words, value) || f.Name == "api" && value == "full" { // the former name of v1
 			return nil
 		}
-		wrong := usageError{text: fmt.Sprintf("--%s %q is none of %s", f.Name, value, strings.Join(words, ", "))}
-		if len(words) == 2 {
-			wrong.text = fmt.Sprintf("--%s %q is neither %s nor %s", f.Name, value, words[0], words[1])
-		}
+		hint := diag.OneOf(value, words)
 		if f.Name == "output" {
-			wrong.hint = "--output is the format; > FILE writes a file, and --out FILE of plan and undo saves a plan"
+			hint = "--output is the format, text or json; > FILE writes a file, and --out FILE of plan and undo saves a plan"
 		}
-		return wrong
+		return usageError{text: fmt.Sprintf("--%s cannot be %q", f.Name, value), hint: hint}
 	}
 	return choiceFlag{&f, words}
 }
@@ -159,11 +156,6 @@ func number(f cli.IntFlag, least int) cli.Flag {
 	return &f
 }
 
-// maxNoticesFlag returns the flag that limits the notices of a run.
-func maxNoticesFlag() cli.Flag {
-	return number(cli.IntFlag{Name: "max-notices", Usage: "allow the service to send up to `N` notices to people", DefaultText: "any number"}, 0)
-}
-
 // notNegative returns a flag for a time that must not be negative.
 func notNegative(f cli.DurationFlag) cli.Flag {
 	f.Action = func(_ *cli.Context, d time.Duration) error {
@@ -194,7 +186,7 @@ func checkTimeout(_ *cli.Context, d time.Duration) error {
 
 func checkLogLevel(_ *cli.Context, level string) error {
 	if err := new(slog.Level).UnmarshalText([]byte(level)); err != nil {
-		return usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", level)}
+		return usageError{text: fmt.Sprintf("--log-level cannot be %q", level), hint: diag.OneOf(level, []string{"debug", "info", "warn", "error"})}
 	}
 	return nil
 }
@@ -272,6 +264,18 @@ func maxErrorsFlag() cli.Flag {
 func stateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "state", Usage: "state `FILE`, s3://BUCKET/KEY, or https://… (or PLANFORM_STATE; default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
+	}
+}
+
+// runFlags returns the flags of apply and undo. most describes the deletions that they allow without --max-deletes.
+func runFlags(most string) []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
+		number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: most}, 0),
+		number(cli.IntFlag{Name: "max-notices", Usage: "allow the service to send up to `N` notices to people", DefaultText: "any number"}, 0),
+		number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
+		lockTimeoutFlag(),
 	}
 }
 

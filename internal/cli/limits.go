@@ -61,7 +61,7 @@ func (ls limits) check(p Process, plan *planner.Plan) error {
 	case why != "":
 		return failure{diag.WithHint(fmt.Errorf("%s; nothing was done", why), "if this is intended, give "+allow), kind}
 	case n > 0 && !ls.yes && !p.Streams.InTTY:
-		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done",
+		return usageError{text: fmt.Sprintf("the plan deletes %s, but there is no terminal to ask on; nothing was done",
 			diag.Count(n, "object")), hint: "--yes deletes without asking", code: "needs-yes"}
 	}
 	return nil
@@ -90,10 +90,10 @@ func (ls limits) noteNeededFlags(plan *planner.Plan, saved string) (notices diag
 	}
 	d := diag.Diagnostic{
 		Severity: diag.Note, Code: "apply-needs",
-		Summary: fmt.Sprintf("planform %s needs %s where there is no terminal to ask on, to delete %s", apply, flags, diag.Count(n, "object")),
+		Summary: fmt.Sprintf("without a terminal, planform %s needs %s to delete %s", apply, flags, diag.Count(n, "object")),
 	}
 	if why != "" {
-		d.Hint = why + "; a plan that was saved with --out and reviewed needs --yes only"
+		d.Hint = why + "; a reviewed plan, saved with --out, needs only --yes"
 	}
 	return diag.List{d}
 }

@@ -320,8 +320,8 @@ func TestAPlanSaysWhomItTells(t *testing.T) {
 	t.Parallel()
 	mm, run := newMailRoom(t)
 	mm.s.write(t, "port.yaml", harbor(", priority: low"))
-	const sentence = "Tells at least 2 people (4 notices, up to 2 mails): bob@example.com 2, eve@example.com 2; and whoever else follows this work item. Comments, links, cycles and new items tell nobody."
-	if r := run("apply"); r.code != 0 || strings.Contains(r.out, "\nTells") {
+	const sentence = "Notifies at least 2 people (4 notices, up to 2 e-mails): bob@example.com 2, eve@example.com 2; and whoever else follows this work item. Comments, links, cycles and new items notify nobody."
+	if r := run("apply"); r.code != 0 || strings.Contains(r.out, "\nNotifies") {
 		t.Fatalf("%d\n%s%s", r.code, r.out, r.err)
 	}
 	mm.s.write(t, "port.yaml", harbor(", priority: low, assignees: [bob@example.com, eve@example.com]"))
@@ -371,14 +371,14 @@ func TestAPlanNamesThePeopleWhoseChangesItOverwrites(t *testing.T) {
 			mm.ask(http.MethodPatch, sandboxtest.KeyBob, project+"/work-items/"+item.ID+"/", `{"priority":"high","start_date":"2026-12-24"}`, &item)
 		}
 	}
-	if r := run("plan"); !strings.Contains(r.out, "Tells at least 1 person (2 notices, up to 1 mail): bob@example.com 2; and whoever else follows this work item.") {
+	if r := run("plan"); !strings.Contains(r.out, "Notifies at least 1 person (2 notices, up to 1 e-mail): bob@example.com 2; and whoever else follows this work item.") {
 		t.Error(r.out, r.err)
 	}
 }
 
 func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 	t.Parallel()
-	const followers, files = "Tells the people who follow this work item;", "Tells at least 1 person (1 notice, up to 1 mail): eve@example.com 1; and whoever else"
+	const followers, files = "Notifies the people who follow this work item;", "Notifies at least 1 person (1 notice, up to 1 e-mail): eve@example.com 1; and whoever else"
 	for name, tt := range map[string]struct {
 		instance     string
 		status, lite int
@@ -413,7 +413,7 @@ func TestOnlyAServiceThatIsKnownToTellPeopleIsCounted(t *testing.T) {
 				mm.begin()
 				mm.s.write(t, "port.yaml", harbor(item))
 				r := run("plan")
-				if r.code != 0 || !strings.Contains(r.out, want) || want == "" && strings.Contains(r.out, "\nTells") {
+				if r.code != 0 || !strings.Contains(r.out, want) || want == "" && strings.Contains(r.out, "\nNotifies") {
 					t.Errorf("%s: no %q in\n%s%s", item, want, r.out, r.err)
 				}
 				asked := tt.versions

@@ -75,7 +75,7 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 func (ot output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) {
 		if timeout == 0 { // of a shared state
-			ot.view.Notef("the state is locked by %s; looking whether that run is still there, for a minute at most", h)
+			ot.view.Notef("the state is locked by %s; checking for up to a minute whether that run is still alive", h)
 			return
 		}
 		ot.view.Notef("the state is locked by %s; waiting up to %s", h, timeout)
@@ -85,13 +85,13 @@ func (ot output) lockedBy(timeout time.Duration) func(state.Holder) {
 // noteSkipped prints a note about files in folders that are not manifests.
 func (ot output) noteSkipped(m *manifest.Manifest) {
 	if len(m.Skipped) > 0 {
-		ot.view.Notef("no manifest, and skipped: %s", diag.First(m.Skipped, 10))
+		ot.view.Notef("skipped, not manifests: %s", diag.First(m.Skipped, 10))
 	}
 }
 
 // warnOfOthers prints a note if other users can write to the folder of the state.
 func (ot output) warnOfOthers(statePath string) {
 	if dir, yes := state.WritableByOthers(statePath); yes && !state.IsShared(statePath) {
-		ot.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
+		ot.view.Notef("other users can change the state in %s: run chmod go-w to protect it", dir)
 	}
 }

@@ -96,7 +96,7 @@ func TestApplyShowsItsPlanWithoutAPagerAndAsksBelowIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	p, person := paged(t, s, "cat >plan", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
-	if asked := sees(t, person, "goes ahead: "); strings.Count(asked, "Plan: 16 to create") != 1 || !strings.Contains(asked, "+ work_item/") {
+	if asked := sees(t, person, "to go ahead: "); strings.Count(asked, "Plan: 16 to create") != 1 || !strings.Contains(asked, "+ work_item/") {
 		t.Errorf("the plan does not stand above the question:\n%s", asked)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "plan")); err == nil {
@@ -126,7 +126,7 @@ func TestTheWarningsOfAManifestStandAgainBelowALongPlan(t *testing.T) {
 				text = items(tt.items) + warns
 			}
 			p, person := paged(t, s, "cat >plan", nil, "apply", "-f", s.write(t, fmt.Sprintf("m%d.yaml", tt.items), text))
-			if asked := sees(t, person, "goes ahead: "); strings.Count(asked, "the service removes <script>") != tt.times {
+			if asked := sees(t, person, "to go ahead: "); strings.Count(asked, "the service removes <script>") != tt.times {
 				t.Errorf("the warning does not stand there %d times:\n%s", tt.times, asked)
 			}
 			if _, err := person.WriteString("no\n"); err != nil {

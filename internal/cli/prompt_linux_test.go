@@ -110,7 +110,7 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = inside.Close() // so that the terminal ends with its programs
-				shown := sees(t, person, "goes ahead: ")
+				shown := sees(t, person, "to go ahead: ")
 				if n := strings.Count(shown, "Plan: "); n != 1 {
 					t.Errorf("the counts stand above the question %d times:\n%s", n, shown)
 				}
@@ -119,7 +119,7 @@ func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
 				}
 				said := all(person)
 				_ = p.Wait() // the exit code tells
-				if tt.before > 0 && !tt.err && strings.Contains(said, "only \"yes\" deletes") == agrees {
+				if tt.before > 0 && !tt.err && strings.Contains(said, "answer \"yes\" or give") == agrees {
 					t.Errorf("after the answer: %s", said)
 				}
 				if n := len(s.Rows("work_item")); p.ProcessState.ExitCode() != 0 || n != want {
@@ -137,7 +137,7 @@ func TestASignalAtThePromptChangesNothing(t *testing.T) {
 			t.Parallel()
 			s := newService(t, sandboxtest.Options{})
 			p, person := onTerminal(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
-			sees(t, person, "goes ahead: ")
+			sees(t, person, "to go ahead: ")
 			if err := p.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestApplyWithoutATerminalToAskOnDoesNothing(t *testing.T) {
 	p.Stdin, p.Stderr = inside, &told
 	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal is not its own
 	_ = p.Run()                                        // the exit code tells
-	if code := p.ProcessState.ExitCode(); code != 64 || !strings.Contains(told.String(), "nothing was done\n  --yes does not ask") {
+	if code := p.ProcessState.ExitCode(); code != 64 || !strings.Contains(told.String(), "nothing was done\n  give --yes to go ahead without a question") {
 		t.Errorf("exit code %d\n%s", code, &told)
 	}
 	if _, writes := s.sent(0); writes != 0 {
@@ -171,7 +171,7 @@ func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
 	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(3))
 	p, person := onTerminal(t, s, "apply", "-f", manifest)
-	sees(t, person, "goes ahead: ")
+	sees(t, person, "to go ahead: ")
 	if err := os.Remove(s.stateFile(t) + ".lock"); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
 	if _, err := person.WriteString("yes\n"); err != nil {
 		t.Fatal(err)
 	}
-	sees(t, person, "another run took it away")
+	sees(t, person, "another run removed it")
 	_ = p.Wait() // the exit code tells
 	if code := p.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit %d, want 1", code)

@@ -73,7 +73,7 @@ func TestPullSaysWhatItWroteBeforeAFileThatCannotBe(t *testing.T) {
 		}
 	}
 	err := replace(&fullDisk{room: 1}, files)
-	if hint := diag.HintOf(err); !strings.Contains(hint, "1 of 2 files is written; planform pull takes the rest once this is put right") {
+	if hint := diag.HintOf(err); !strings.Contains(hint, "1 of 2 files is written; fix this and run planform pull again for the rest") {
 		t.Errorf("%v: %s", err, hint)
 	}
 }

@@ -126,7 +126,7 @@ func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
 	r.remember(prior)
 	if by, held := state.LockedBy(ctx, r.statePath, r.service.stateOf(r.conn.baseURL, r.conn.workspace)); held {
 		r.grace.Period = 0 // the other run still sends requests, and its end is not known
-		r.out.view.Notef("the state is in use by %s: the plan may lack what that run has under way", by)
+		r.out.view.Notef("another run uses the state (%s): the plan may miss changes that it is still making", by)
 	}
 	return r.makePlan(ctx)
 }

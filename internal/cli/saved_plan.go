@@ -105,14 +105,14 @@ func (sp *savedPlan) ownOptions(c *cli.Context, p Process) (o planOptions, err e
 		if name := f.Names()[0]; c.IsSet(name) {
 			return o, usageError{
 				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, sp.name),
-				hint: "leave it out: the plan has its own files and flags, which planform show " + sp.name + " shows",
+				hint: "leave it out: the plan has its own files and flags; see planform show " + sp.name,
 			}
 		}
 	}
 	for _, name := range sp.Options.Files {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", sp.name, name),
-				"run apply in the folder in which the plan was made")
+			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which does not exist here", sp.name, name),
+				"run apply in the folder where the plan was made")
 		}
 	}
 	options := sp.Options
@@ -133,7 +133,7 @@ func (sp *savedPlan) isOf(wanted planfile.Options) error {
 	if len(made.Undo) > 0 {
 		was = commandOf(made)
 	}
-	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, and not with %s; nothing was done", sp.name, was, is),
+	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, not with %s; nothing was done", sp.name, was, is),
 		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+sp.name)
 }
 
@@ -144,11 +144,11 @@ func (sp *savedPlan) isFor(conn *connection) error {
 	if sp.Sandbox == (conn.sandbox != "") && (sp.Sandbox || state.SameServer(sp.BaseURL, conn.baseURL)) && sp.Workspace == conn.workspace {
 		return nil
 	}
-	hint := "name the service and the workspace of the plan with PLANE_BASE_URL and --workspace"
+	hint := "give the plan's service and workspace with PLANE_BASE_URL and --workspace"
 	if sp.Sandbox != (conn.sandbox != "") {
-		hint = "give --sandbox if it is meant, and leave it out if it is not"
+		hint = "give --sandbox for a plan of the sandbox only"
 	}
-	return usageError{text: fmt.Sprintf("the plan %s is for %s, and this would be %s", sp.name, sp.Where(), here), hint: hint}
+	return usageError{text: fmt.Sprintf("the plan %s is for %s, but this command uses %s", sp.name, sp.Where(), here), hint: hint}
 }
 
 // check returns an error if the plan is stale: now is a new plan, and differs from the remaining steps of the saved one.
@@ -167,7 +167,7 @@ func (sp *savedPlan) check(now *planfile.Document, file *state.File, service []s
 			earlier.Since.Format("2006-01-02 15:04 UTC"), diag.Count(len(sp.Steps), "step"), len(now.Steps))
 	}
 	if changed := sp.ChangedManifests(now); len(changed) > 0 {
-		out.view.Notef("changed since the plan was made, but not in what is planned: %s", strings.Join(changed, ", "))
+		out.view.Notef("changed since the plan was made, without effect on the plan: %s", strings.Join(changed, ", "))
 	}
 	return nil
 }
@@ -239,12 +239,12 @@ func checkExpected(c *cli.Context, hash string) error {
 	case want == "" && !c.IsSet("expect"), want == hash:
 		return nil
 	case !hashForm.MatchString(want):
-		return usageError{text: fmt.Sprintf("--expect %q is not the hash of a plan", want), hint: "a plan ends with it: sha256: and 64 digits"}
+		return usageError{text: fmt.Sprintf("--expect %q is not the hash of a plan", want), hint: "planform plan prints the hash: sha256: and 64 digits"}
 	case hash == "":
 		return nil // there is no plan yet
 	default:
 		return diag.WithHint(fmt.Errorf("the plan has the hash %s, not %s as expected; nothing was done", hash, want),
-			"review the new plan, and expect its hash")
+			"review the new plan, and give its hash with --expect")
 	}
 }
 

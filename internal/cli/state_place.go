@@ -41,7 +41,7 @@ func (o connectionOptions) connectState(_ context.Context, address string) (stat
 	if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
 		return httpstate.Open(address, o.getenv)
 	}
-	return nil, diag.WithHint(errors.New("such an address is not known"), "--state takes a path, s3://BUCKET/KEY, or https://… of Terraform's HTTP state")
+	return nil, diag.WithHint(errors.New("unknown kind of state address"), "--state takes a file, s3://BUCKET/KEY, or the https:// address of a Terraform HTTP state")
 }
 
 // historyBeside returns the history of runs that is stored beside a state.

@@ -312,7 +312,7 @@ func TestAPlanDoesNotWaitForARunThatIsAtWork(t *testing.T) {
 	if err := f.Begin(t.Context(), []*planner.Step{create}); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.must(t, plan...); !strings.Contains(r.err, "the state is in use by ") || !strings.Contains(r.out, "1 to create") {
+	if r := s.must(t, plan...); !strings.Contains(r.err, "another run uses the state (") || !strings.Contains(r.out, "1 to create") {
 		t.Error(r.out, r.err)
 	}
 	if err := f.Close(); err != nil {

@@ -106,7 +106,7 @@ func TestMigrateTakesRecordsOfRunsAndNothingElseOutOfAStore(t *testing.T) {
 			store.put(t, map[string]string{".history/" + name: "#!/bin/sh\necho taken over\n"})
 			to := filepath.Join(s.dir, "st.json")
 			got := s.run(t, "state", "migrate", "-f", file, address, to)
-			if got.code != 1 || !strings.Contains(got.err, "is no record of a run") || strings.Contains(got.err, "\x1b") || len(got.err) > 600 {
+			if got.code != 1 || !strings.Contains(got.err, "is not the record of a run") || strings.Contains(got.err, "\x1b") || len(got.err) > 600 {
 				t.Errorf("exit %d\n%s", got.code, got.err)
 			}
 			if text, err := os.ReadFile(victim); err != nil || string(text) != "as it was" {
@@ -216,7 +216,7 @@ func TestAStateThatIsTooLargeForItsServerSaysSo(t *testing.T) {
 		return r.Method == http.MethodPost
 	}
 	got := s.run(t, "apply", "--yes", "-f", s.write(t, "m.yaml", items(1)), "--state", store.URL+"/states/web")
-	if got.code != 1 || !strings.Contains(got.err, "413") || !strings.Contains(got.err, "larger than the server takes") || strings.Contains(got.err, "folder") {
+	if got.code != 1 || !strings.Contains(got.err, "413") || !strings.Contains(got.err, "larger than the server accepts") || strings.Contains(got.err, "folder") {
 		t.Errorf("exit %d\n%s", got.code, got.err)
 	}
 }

@@ -400,11 +400,11 @@ func TestTheActionAppliesNothingButTheReviewedPlan(t *testing.T) {
 		"of other manifests": {func(t *testing.T, a *action) {
 			t.Helper()
 			artifact(t, a, "-f", evil)
-		}, nil, "was made with -f docs/evil.yaml, and not with -f web.yaml"},
+		}, nil, "was made with -f docs/evil.yaml, not with -f web.yaml"},
 		"with other flags": {func(t *testing.T, a *action) {
 			t.Helper()
 			artifact(t, a, "-f", "web.yaml", "--var", "title=EVIL")
-		}, nil, "was made with -f web.yaml --var 'title=EVIL', and not with -f web.yaml"},
+		}, nil, "was made with -f web.yaml --var 'title=EVIL', not with -f web.yaml"},
 		"beside further files": {func(t *testing.T, a *action) {
 			t.Helper()
 			artifact(t, a, "-f", "web.yaml")

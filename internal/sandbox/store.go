@@ -65,7 +65,7 @@ func openStore(path string) (*store, error) {
 			return nil, &BusyError{Path: path}
 		}
 		if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrVersionMismatch) || errors.Is(err, berrors.ErrChecksum) {
-			err = errors.New("it holds no data of a sandbox; name another file, or one that is not there yet")
+			err = errors.New("it is not the data of a sandbox; delete it, or name another file")
 		}
 		return nil, fmt.Errorf("open the sandbox %s: %w", path, err)
 	}

@@ -31,7 +31,7 @@ type Holder struct {
 // String describes the holder for people.
 func (h Holder) String() string {
 	var b strings.Builder
-	b.WriteString("somebody who left no name")
+	b.WriteString("an unknown holder")
 	if h.User != "" {
 		b.Reset()
 		b.WriteString(h.User)
@@ -65,17 +65,24 @@ func (e *LockedError) Error() string {
 	}
 	text := fmt.Sprintf("the state %s is locked by %s", e.Path, e.Holder)
 	if e.Waited > 0 {
-		return text + fmt.Sprintf(" and was not released within %s; try again when that run has ended", e.Waited)
+		text += fmt.Sprintf(" and was not released within %s", e.Waited)
 	}
-	return text + "; try again when that run has ended, or wait for it with --lock-timeout 5m"
+	return text
 }
 
-// Hint gives the next step if the holder has died with a lock on a shared state.
+// Hint returns the next step.
 func (e *LockedError) Hint() string {
-	if !IsShared(e.Path) {
+	hint := "try again when that run has ended"
+	switch {
+	case e.Reason != "" && !IsShared(e.Path):
 		return ""
+	case e.Waited == 0:
+		hint += ", or wait for it with --lock-timeout 5m"
 	}
-	return "if that run is not there any more, planform state unlock gives the lock back"
+	if IsShared(e.Path) {
+		hint += "; if that run is dead, remove its lock with planform state unlock"
+	}
+	return hint
 }
 
 // Is makes every LockedError an [ErrLocked].
@@ -90,8 +97,11 @@ type MismatchError struct {
 }
 
 func (ms *MismatchError) Error() string {
-	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", ms.Path, ms.Owner, quoted(ms.Have), quoted(ms.Want), ms.Advice)
+	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is", ms.Path, ms.Owner, quoted(ms.Have), quoted(ms.Want))
 }
+
+// Hint returns the next step.
+func (ms *MismatchError) Hint() string { return ms.Advice }
 
 // CorruptError says that a file is damaged, or that planform did not write it.
 type CorruptError struct {
@@ -106,8 +116,11 @@ func (ce *CorruptError) Error() string {
 	if ce.Line > 0 {
 		at += ":" + strconv.Itoa(ce.Line)
 	}
-	return fmt.Sprintf("%s: %s; it was left as it is: %s", at, ce.Reason, ce.Advice)
+	return fmt.Sprintf("%s: %s; it was left as it is", at, ce.Reason)
 }
+
+// Hint returns the next step.
+func (ce *CorruptError) Hint() string { return ce.Advice }
 
 // VersionError says that a newer planform wrote a file.
 type VersionError struct {
@@ -117,9 +130,11 @@ type VersionError struct {
 }
 
 func (ve *VersionError) Error() string {
-	return fmt.Sprintf("%s has format version %d and this planform reads up to %d; it was left as it is: use a newer planform",
-		ve.Path, ve.Version, ve.Known)
+	return fmt.Sprintf("%s has format version %d, but this planform reads up to %d; it was left as it is", ve.Path, ve.Version, ve.Known)
 }
+
+// Hint returns the next step.
+func (ve *VersionError) Hint() string { return "use a newer planform" }
 
 // quoted quotes text of a file, short and without control characters for a terminal.
 func quoted(text string) string {

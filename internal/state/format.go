@@ -127,7 +127,7 @@ func decode(path string, text []byte) (*content, error) {
 		return nil, &VersionError{Path: path, Version: version.FormatVersion, Known: formatVersion}
 	}
 	return nil, &CorruptError{
-		Path: path, Line: line, Reason: "this is not a state file of planform: " + err.Error(),
+		Path: path, Line: line, Reason: "the state is damaged, or not from planform: " + err.Error(),
 		Advice: "restore an older one, such as " + path + ".backup; or move it away: objects are then found by IDs, marks and names",
 	}
 }
@@ -145,6 +145,8 @@ func (cn *content) decode(text []byte) (line int, err error) {
 		return line, err
 	}
 	switch {
+	case file.FormatVersion == 0:
+		return 0, errors.New("it has no format version")
 	case file.FormatVersion != formatVersion:
 		return 0, fmt.Errorf("there is no format version %d", file.FormatVersion)
 	case file.Lineage == "":

@@ -124,29 +124,29 @@ func TestAFileThatIsNotAStateIsRefusedAndLeftUnchanged(t *testing.T) {
 	t.Parallel()
 	const top = `{"format_version":1,"lineage":"l","serial":3,"base_url":"https://api.plane.so","workspace":"acme",`
 	for name, test := range map[string]struct{ text, want string }{
-		"empty":                         {"", ":1: this is not a state file of planform: it ends too early"},
-		"blank":                         {" \n\n", ":1: this is not a state file of planform: it ends too early"},
-		"not JSON":                      {"objects:\n- a\n", ":1: this is not a state file of planform: invalid character 'o'"},
-		"a list":                        {"[]", "this is not a state file of planform: it is a JSON array, and no object"},
+		"empty":                         {"", ":1: the state is damaged, or not from planform: it ends too early"},
+		"blank":                         {" \n\n", ":1: the state is damaged, or not from planform: it ends too early"},
+		"not JSON":                      {"objects:\n- a\n", ":1: the state is damaged, or not from planform: invalid character 'o'"},
+		"a list":                        {"[]", "the state is damaged, or not from planform: it is a JSON array, and no object"},
 		"no object list":                {top + `"journal":"j"}`, "it has no objects"},
 		"no lineage":                    {`{"format_version":1}`, "it has no lineage"},
 		"an empty lineage":              {strings.Replace(top, `"l"`, `""`, 1) + `"objects":[]}`, "it has no lineage"},
 		"a negative serial":             {strings.Replace(top, `3`, `-3`, 1) + `"objects":[]}`, "cannot be a number"},
-		"a version of no planform":      {strings.Replace(top, `1`, `0`, 1) + `"objects":[]}`, "there is no format version 0"},
+		"a version of no planform":      {strings.Replace(top, `1`, `0`, 1) + `"objects":[]}`, "it has no format version"},
 		"a version that is a text":      {strings.Replace(top, `1`, `"1"`, 1) + `"objects":[]}`, "cannot be a string"},
-		"a key that is not known":       {top + `"token":"x","objects":[]}`, `this is not a state file of planform: "token" is not known here`},
-		"cut off after the second":      {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n", ":3: this is not a state file of planform: it ends too early"},
-		"cut off within the second":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a", ":3: this is not a state file of planform: it ends too early"},
-		"a merge conflict":              {top + "\"objects\":[\n{\"address\":\"a/b\"},\n<<<<<<< HEAD\n{\"address\":\"a/c\"}\n]}", ":3: this is not a state file of planform: invalid character '<'"},
-		"something after the end":       {top + "\"objects\":[\n]}\n{}", ":3: this is not a state file of planform: invalid character '{' after top-level value"},
-		"an object without address":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"id\":\"x\"}\n]}", ":3: this is not a state file of planform: an object has no address"},
-		"an object twice":               {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n{\"address\":\"a/b\"}\n]}", `:4: this is not a state file of planform: "a/b" is there twice`},
-		"an object's key is not known":  {top + "\"objects\":[\n{\"address\":\"a/b\",\"colour\":1}\n]}", `:2: this is not a state file of planform: "colour" is not known here`},
-		"an ID that is a number":        {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/b\",\"id\":1}\n]}", ":3: this is not a state file of planform: id cannot be a number"},
-		"a time that is none":           {top + "\"objects\":[\n{\"address\":\"a/b\",\"applied_at\":\"yesterday\"}\n]}", `:2: this is not a state file of planform: "yesterday" is not a time`},
-		"an action that is none":        {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"\\u001b[2J\"}}\n]}", `:2: this is not a state file of planform: there is no action "\x1b[2J"`},
-		"an intent's time that is none": {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"create\",\"at\":\"1969-12-31T23:59:59Z\"}}\n]}", `:2: this is not a state file of planform: "1969-12-31T23:59:59Z" is not a time`},
-		"a newer format":                {`{"format_version":2,"lineages":["l"],"objects":{}}`, "format version 2 and this planform reads up to 1"},
+		"a key that is not known":       {top + `"token":"x","objects":[]}`, `the state is damaged, or not from planform: "token" is not known here`},
+		"cut off after the second":      {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n", ":3: the state is damaged, or not from planform: it ends too early"},
+		"cut off within the second":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a", ":3: the state is damaged, or not from planform: it ends too early"},
+		"a merge conflict":              {top + "\"objects\":[\n{\"address\":\"a/b\"},\n<<<<<<< HEAD\n{\"address\":\"a/c\"}\n]}", ":3: the state is damaged, or not from planform: invalid character '<'"},
+		"something after the end":       {top + "\"objects\":[\n]}\n{}", ":3: the state is damaged, or not from planform: invalid character '{' after top-level value"},
+		"an object without address":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"id\":\"x\"}\n]}", ":3: the state is damaged, or not from planform: an object has no address"},
+		"an object twice":               {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n{\"address\":\"a/b\"}\n]}", `:4: the state is damaged, or not from planform: "a/b" is there twice`},
+		"an object's key is not known":  {top + "\"objects\":[\n{\"address\":\"a/b\",\"colour\":1}\n]}", `:2: the state is damaged, or not from planform: "colour" is not known here`},
+		"an ID that is a number":        {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/b\",\"id\":1}\n]}", ":3: the state is damaged, or not from planform: id cannot be a number"},
+		"a time that is none":           {top + "\"objects\":[\n{\"address\":\"a/b\",\"applied_at\":\"yesterday\"}\n]}", `:2: the state is damaged, or not from planform: "yesterday" is not a time`},
+		"an action that is none":        {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"\\u001b[2J\"}}\n]}", `:2: the state is damaged, or not from planform: there is no action "\x1b[2J"`},
+		"an intent's time that is none": {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"create\",\"at\":\"1969-12-31T23:59:59Z\"}}\n]}", `:2: the state is damaged, or not from planform: "1969-12-31T23:59:59Z" is not a time`},
+		"a newer format":                {`{"format_version":2,"lineages":["l"],"objects":{}}`, "format version 2, but this planform reads up to 1"},
 		"another server":                {strings.Replace(top, "api.plane.so", "plane.example.com", 1) + `"objects":[]}`, `belongs to the server "https://plane.example.com", not to "https://api.plane.so"`},
 		"another path":                  {strings.Replace(top, "api.plane.so", "api.plane.so/x", 1) + `"objects":[]}`, `belongs to the server "https://api.plane.so/x"`},
 		"another workspace":             {strings.Replace(top, "acme", "globex", 1) + `"objects":[]}`, `belongs to the workspace "globex", not to "acme"; it was left as it is: name the right state file with --state`},
@@ -158,7 +158,7 @@ func TestAFileThatIsNotAStateIsRefusedAndLeftUnchanged(t *testing.T) {
 				writeFile(t, path, test.text)
 				before := folder(t, path)
 				err := open(t, path, testOptions())
-				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "it was left as it is: ") {
+				if err == nil || !strings.Contains(withHint(err), test.want) || !strings.Contains(err.Error(), "it was left as it is") {
 					t.Errorf("%s: %v", how, err)
 				}
 				after := folder(t, path)

@@ -219,7 +219,7 @@ func lineError(path string, n int, raw []byte) error {
 	if n == 1 && !startsHeader(raw) {
 		return damageError(path, n, errors.New("this is not a journal of planform"))
 	}
-	return damageError(path, n, errors.New("the line is damaged: its check sum does not fit"))
+	return damageError(path, n, errors.New("the line is damaged: its checksum is wrong"))
 }
 
 func damageError(path string, n int, err error) error {
@@ -250,11 +250,11 @@ func parseLine(body []byte) (line, error) {
 	}
 	switch steps := slices.DeleteFunc([]resource.Address{l.Intent, l.Commit, l.Abort}, func(a resource.Address) bool { return a == "" }); {
 	case len(steps) > 1:
-		return l, errors.New("the line names two steps")
+		return l, errors.New("the line has two steps")
 	case len(steps) == 0:
-		return l, errors.New("the line names no step that is known here")
+		return l, errors.New("the line names no step of this journal")
 	case l.Action == nil && l.Abort == "":
-		return l, errors.New("the line names no action")
+		return l, errors.New("the line has no action")
 	}
 	var err error
 	if l.At, err = normalTime(l.At); err == nil {

@@ -44,7 +44,7 @@ type pendingStep struct {
 func (f *File) create() error {
 	out, err := f.disk.Create(f.paths.journal)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: another run has begun a journal: the disk seems not to carry locks from one machine to another", err)
+		return fmt.Errorf("%w: another run has created a journal: locks on this disk do not seem to work between machines", err)
 	}
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (f *File) append(lines ...line) error {
 			return f.stopped
 		}
 		if err := f.create(); err != nil {
-			return f.stop("the journal "+f.paths.journal+" cannot be begun", err)
+			return f.stop("the journal "+f.paths.journal+" cannot be created", err)
 		}
 	}
 	w := f.writer
@@ -327,7 +327,7 @@ func (f *File) sync(n uint64) error {
 	}
 	err := w.file.Sync()
 	if err == nil && !w.isCurrent() {
-		err = errors.New("another run took it away: the disk seems not to carry locks from one machine to another")
+		err = errors.New("another run removed it: locks on this disk do not seem to work between machines")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

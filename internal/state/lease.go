@@ -74,7 +74,7 @@ func readLease(ctx context.Context, o Objects) (l leaseText, version string, err
 	}
 	if err == nil {
 		if err = json.Unmarshal(text, &l); err == nil && l.ID == "" {
-			err = errors.New("it is no lock of planform")
+			err = errors.New("it is not a lock of planform")
 		}
 	}
 	return l, version, err

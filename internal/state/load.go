@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -25,7 +26,8 @@ type loadedState struct {
 func load(p paths, opts Options) (*loadedState, error) {
 	journalText, _, err := readLimited(p.journal)
 	if err != nil {
-		return nil, fmt.Errorf("the journal %s cannot be read: %w; restore it or make it readable: it records all requests that were sent", p.journal, cause(err))
+		return nil, diag.WithHint(fmt.Errorf("the journal %s cannot be read: %w", p.journal, cause(err)),
+			"restore it or make it readable: it records all requests that were sent")
 	}
 	j, err := parseJournal(p.journal, journalText)
 	if err != nil {
@@ -59,7 +61,7 @@ func (ld *loadedState) snapshot(path string) *Snapshot {
 
 var (
 	errNotRegular = errors.New("it is not a regular file")
-	errTooLarge   = errors.New("it has more than 128 MiB, which no state has")
+	errTooLarge   = errors.New("it has more than 128 MiB, too much for a state")
 )
 
 // maxSize is the size limit of a state in bytes, enough for several hundred thousand objects.

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // lockPoll is the pause between two attempts to take a held lock.
@@ -40,7 +41,8 @@ type lock struct {
 // release, because removing it safely takes more care than an empty file is worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if err := disk.MakeFolder(opts.Disk, filepath.Dir(p.state)); err != nil {
-		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
+		return nil, diag.WithHint(fmt.Errorf("the folder of the state file %s cannot be created: %w", p.state, err),
+			"choose another place with --state")
 	}
 	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
 		return nil, lockFailure(p, errNotRegular) // opening a pipe would block
@@ -118,14 +120,15 @@ func (lk *lock) release() error {
 func lockFailure(p paths, err error) error {
 	switch {
 	case errors.Is(err, errNotRegular):
-		return fmt.Errorf("the state %s cannot be locked: %s is in the way: %w; remove it, or choose another place with --state", p.state,
-			p.lock, err)
+		return diag.WithHint(fmt.Errorf("the state %s cannot be locked: %s is in the way: %w", p.state, p.lock, err),
+			"remove it, or choose another place with --state")
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the state %s cannot be locked: %w; choose a writable folder on a disk with locks: --state", p.state, err)
+		return diag.WithHint(fmt.Errorf("the state %s cannot be locked: %w", p.state, err),
+			"choose a writable folder on a disk with locks: --state")
 	}
 	if _, statErr := os.Stat(p.lock); statErr != nil {
-		return fmt.Errorf("the folder %s is not writable: %w; make it writable, or choose another place with --state",
-			filepath.Dir(p.state), cause(err))
+		return diag.WithHint(fmt.Errorf("the folder %s is not writable: %w", filepath.Dir(p.state), cause(err)),
+			"make it writable, or choose another place with --state")
 	}
 	return &LockedError{
 		Path: p.state, Holder: readHolder(p.holder),

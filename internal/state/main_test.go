@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -217,3 +218,6 @@ func against(t *testing.T, want planner.Prior) func(when string, got planner.Pri
 		}
 	}
 }
+
+// withHint returns an error with its next step.
+func withHint(err error) string { return err.Error() + ": " + diag.HintOf(err) }

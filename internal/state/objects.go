@@ -34,7 +34,7 @@ type Unlocker interface {
 }
 
 // ErrChanged says that somebody else changed the object since it was read.
-var ErrChanged = errors.New("somebody else changed it meanwhile")
+var ErrChanged = errors.New("it was changed meanwhile")
 
 // IsShared reports whether path is an address that several machines reach, and not a file.
 func IsShared(path string) bool { return strings.Contains(path, "://") }

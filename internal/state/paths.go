@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/http/baseurl"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 // paths are the names of the files that belong to one state.
@@ -29,7 +30,7 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 		return "", err
 	}
 	if workspace == "" {
-		return "", errors.New("the state file cannot be named: the workspace is not known")
+		return "", errors.New("the state file has no name without a workspace")
 	}
 	host, _, _ := strings.Cut(base, ":") // an embedded server has a scheme only
 	if _, rest, ok := strings.Cut(base, "://"); ok {
@@ -43,7 +44,7 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	local := filepath.Join(".planform", name+".state.json")
 	for _, name := range []string{local, local + ".history"} {
 		if err := Inside(dir, name); err != nil {
-			return "", fmt.Errorf("%w, or choose another place with --state", err)
+			return "", diag.WithHint(err, "remove the link, or choose another place with --state")
 		}
 	}
 	return filepath.Join(dir, local), nil
@@ -62,7 +63,7 @@ func Inside(dir, name string) error {
 		}
 	}
 	if strings.Contains(err.Error(), "escapes") {
-		return fmt.Errorf("%s leads out of its folder: remove the link", filepath.Join(dir, name))
+		return diag.WithHint(fmt.Errorf("%s leads out of its folder", filepath.Join(dir, name)), "remove the link")
 	}
 	return nil // opening the file reports the error
 }
@@ -140,7 +141,7 @@ func resolve(path string) (paths, error) {
 			return paths{}, readError(start, err)
 		}
 		if info.IsDir() {
-			return paths{}, fmt.Errorf("the state file %s is a directory; name a file in it", start)
+			return paths{}, diag.WithHint(fmt.Errorf("the state file %s is a folder", start), "name a file in it")
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			return siblingPaths(path), nil
@@ -154,7 +155,7 @@ func resolve(path string) (paths, error) {
 		}
 		path = target
 	}
-	return paths{}, fmt.Errorf("the state file %s is a symbolic link that leads nowhere", start)
+	return paths{}, fmt.Errorf("the state file %s is a symbolic link to a file that does not exist", start)
 }
 
 func siblingPaths(path string) paths {
@@ -165,8 +166,8 @@ func siblingPaths(path string) paths {
 }
 
 func readError(path string, err error) error {
-	return fmt.Errorf("the state file %s cannot be read: %w; restore it or make it readable, or name another file with --state",
-		path, cause(err))
+	return diag.WithHint(fmt.Errorf("the state file %s cannot be read: %w", path, cause(err)),
+		"restore it or make it readable, or name another file with --state")
 }
 
 // cause returns a file error without operation and path, for messages that name the file.

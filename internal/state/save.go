@@ -38,7 +38,7 @@ func (f *File) Save() error {
 	}
 	if err := f.removeJournal(); err != nil {
 		// No run would read later lines of this journal.
-		w.broken = f.stop("the state is saved, but its journal "+w.path+" cannot be taken away", err)
+		w.broken = f.stop("the state is saved, but its journal "+w.path+" cannot be removed", err)
 		return w.broken
 	}
 	return nil
@@ -107,11 +107,11 @@ func (f *File) checkUnmodified() error {
 		if f.info == nil {
 			return nil
 		}
-		return errors.New("somebody took the state file away during the run; put it back and run again")
+		return errors.New("the state file was removed during the run; put it back and run again")
 	case err != nil:
 		return err
 	case f.info == nil || !os.SameFile(info, f.info) || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()):
-		return fmt.Errorf("somebody else wrote the state file during the run; the steps of this run are in %s", f.paths.journal)
+		return fmt.Errorf("another program changed the state file during the run; the steps of this run are in %s", f.paths.journal)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (f *File) backup() {
 func (f *File) removeJournal() error {
 	w := f.writer
 	if !w.isCurrent() {
-		return errors.New("another run took it away")
+		return errors.New("another run removed it")
 	}
 	if err := w.file.Close(); err != nil {
 		return err

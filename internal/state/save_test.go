@@ -221,7 +221,7 @@ func TestASymbolicLinkToTheStateIsKeptBySave(t *testing.T) {
 		}
 	}
 	must(t, os.Symlink("loop", filepath.Join(dir, "loop")))
-	if _, err := Read(t.Context(), filepath.Join(dir, "loop"), testOptions()); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+	if _, err := Read(t.Context(), filepath.Join(dir, "loop"), testOptions()); err == nil || !strings.Contains(err.Error(), "a file that does not exist") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -346,13 +346,13 @@ func TestAFolderThatCannotBeWrittenToFailsBeforeAnythingIsSent(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "file"), "")
 	below := filepath.Join(dir, "file", ".planform", "x.state.json")
-	if _, err := Open(t.Context(), below, testOptions()); err == nil || !strings.Contains(err.Error(), "--state") {
+	if _, err := Open(t.Context(), below, testOptions()); err == nil || !strings.Contains(withHint(err), "--state") {
 		t.Errorf("below a file: %v", err)
 	}
 	if _, err := Read(t.Context(), below, testOptions()); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("below a file: %v", err)
 	}
-	if _, err := Open(t.Context(), dir, testOptions()); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Open(t.Context(), dir, testOptions()); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
 	path := statePath(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 )
 
 const journalPrefix = ".journal/"
@@ -54,7 +55,7 @@ type shared struct {
 
 func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if o.Connect == nil {
-		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutCredential(address))
+		return nil, fmt.Errorf("the state %s: only state files are supported here", withoutCredential(address))
 	}
 	objects, err := o.Connect(ctx, address)
 	if err != nil {
@@ -170,7 +171,7 @@ func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
 		}
 	}
 	if before.Clean && before.ID != "" && before.State != version {
-		return errors.New("the store does not show the state of the last run: run again; planform state unlock accepts another state")
+		return diag.WithHint(errors.New("the store does not return the state that the last run saved"), "run again; planform state unlock accepts what is stored")
 	}
 	sh.version = version
 	return sh.writeCopy(text, series)
@@ -287,7 +288,7 @@ func (sh *shared) append(text []byte) error {
 	name := partName(sh.lease.id, sh.last+1)
 	_, err := sh.objects.Put(context.Background(), name, text, "")
 	if errors.Is(err, ErrChanged) {
-		return errors.New("another run has closed its journal, since this one did not renew its lock")
+		return errors.New("this run did not renew its lock in time, and another run has closed its journal")
 	}
 	if err == nil {
 		sh.last++
@@ -342,7 +343,7 @@ func (sh *shared) release() error {
 // discard removes the copy of a state whose lock was released, and joins the errors.
 func (sh *shared) discard(err error) error {
 	if err != nil {
-		err = fmt.Errorf("the lock of the state %s was not given back, and ends by itself within a minute: %w", sh.address, err)
+		err = fmt.Errorf("the lock of the state %s was not released; it expires within a minute: %w", sh.address, err)
 	}
 	return errors.Join(err, sh.remove())
 }

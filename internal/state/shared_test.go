@@ -665,7 +665,7 @@ func TestUnlockAcceptsAStateThatWasReplacedByHand(t *testing.T) {
 		must(t, f.Close())
 		_, err := c.Put(t.Context(), "", []byte(c.objects[""]), strconv.Itoa(c.versions[""])) // as by a copy of an earlier version
 		must(t, err)
-		if _, err := Open(t.Context(), cloudAddress, c.options()); err == nil || !strings.Contains(err.Error(), "planform state unlock accepts another state") {
+		if _, err := Open(t.Context(), cloudAddress, c.options()); err == nil || !strings.Contains(withHint(err), "planform state unlock accepts what is stored") {
 			t.Fatalf("another state than the last run left is used: %v", err)
 		}
 		if _, held, err := Unlock(t.Context(), cloudAddress, c.options()); held || err != nil {

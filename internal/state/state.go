@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/state/disk"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -216,7 +217,8 @@ func (f *File) unwritable(err error) error {
 	if f.opts.shared != nil {
 		return fmt.Errorf("the state %s cannot be written: %w; nothing was sent", f.paths.state, err)
 	}
-	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another --state", f.paths.state, err)
+	return diag.WithHint(fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent", f.paths.state, err),
+		"make it writable, or choose another place with --state")
 }
 
 // Path returns the path of the state file with symbolic links resolved, or the address of a shared state.

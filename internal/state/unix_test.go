@@ -83,12 +83,12 @@ func TestARunWhoseJournalWasTakenAwaySendsAndSavesNothing(t *testing.T) {
 		t.Error("the other run does not know of the open intent")
 	}
 	err := f.Begin(t.Context(), []*planner.Step{create("a/2")})
-	if !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "another run took it away") {
+	if !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "another run removed it") {
 		t.Errorf("Begin: %v", err)
 	}
 	_ = f.Complete(create("a/1"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
 	before := readFile(t, path)
-	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "somebody else wrote the state file") {
+	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "another program changed the state file") {
 		t.Errorf("Save: %v", err)
 	}
 	_ = f.Close()
@@ -116,7 +116,7 @@ func TestAFileThatIsNotRegularIsRefusedWithoutBlocking(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			must(t, put(path+suffix))
 			_, err := Open(t.Context(), path, testOptions())
-			if err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a directory") {
+			if err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a folder") {
 				t.Errorf("a %s as %q: %v", name, "state"+suffix, err)
 			}
 		}

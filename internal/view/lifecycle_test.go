@@ -59,7 +59,7 @@ func TestAChangedExternalIDIsNotSpelledOut(t *testing.T) {
 	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.out.String(); !strings.Contains(got, "~ work_item/web/b\n    (its mark on the service follows its key)\n") || strings.Contains(got, "acme/") {
+	if got := s.out.String(); !strings.Contains(got, "~ work_item/web/b\n    (its external ID on the service becomes the new key)\n") || strings.Contains(got, "acme/") {
 		t.Error(got)
 	}
 	s = newScreen(inJSON)

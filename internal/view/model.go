@@ -222,7 +222,7 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	shown.remark = s.remark(action, c, immutable)
 	switch {
 	case c.Path == "external_id" && !known: // people need not know more of the external ID
-		return change{note: "its mark on the service follows its key"}
+		return change{note: "its external ID on the service becomes the new key"}
 	case c.References > 0:
 		when := map[bool]string{true: "its target exists", false: "their targets exist"}[c.References == 1]
 		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "link") + ", added when " + when}
@@ -529,7 +529,7 @@ func (s *shownPlan) verdict() (head, text string) {
 		case len(s.Options.Undo) > 0:
 			text = "No changes. Nothing is left to undo"
 		case unseen && sum.Unchanged == 0:
-			text = "No changes known"
+			text = "No changes found"
 		case unseen:
 			text = fmt.Sprintf("No changes in what was compared: %d of %s match the manifest", sum.Unchanged,
 				diag.Count(sum.Unchanged+sum.NotCompared, "object"))

@@ -47,7 +47,7 @@ func TestAllMatchIsSaidOnlyOfWhatWasCompared(t *testing.T) {
 	}{
 		"all was compared":     {planner.Summary{Unchanged: 63, Reads: 9}, nil, "No changes. All 63 objects match the manifest (9 read requests).\n"},
 		"some was not":         {planner.Summary{Unchanged: 51, NotCompared: 12, Reads: 9}, unseen(), "No changes in what was compared: 51 of 63 objects match the manifest" + all},
-		"nothing was":          {planner.Summary{NotCompared: 12, Reads: 9}, unseen(), "No changes known" + all},
+		"nothing was":          {planner.Summary{NotCompared: 12, Reads: 9}, unseen(), "No changes found" + all},
 		"and some is people's": {planner.Summary{Unchanged: 1, Ignored: 2, Reads: 9}, unseen(), "No changes in what was compared: 1 of 1 object match the manifest; 2 fields left to people (ignore_changes)" + all},
 		"there are changes":    {planner.Summary{Unchanged: 51, Kept: 1, Reads: 9}, unseen(), "Plan: 1 kept as on the service; 51 unchanged. 0 requests. Not compared" + strings.TrimSuffix(strings.TrimPrefix(all, "; not compared"), " (9 read requests).\n") + ".\n"},
 	} {

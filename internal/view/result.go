@@ -241,15 +241,15 @@ func (p *printer) problems(r *executor.Result) {
 	}
 	for _, same := range gather(ended, fewSame+1, failureKeyOf) {
 		s := same[0]
-		what, were := attempted(s.Step), "it was"
+		what := attempted(s.Step)
 		if len(same) > 1 {
-			what, were = what+" and "+diag.Count(len(same)-1, "other"), "they were"
+			what += " and " + diag.Count(len(same)-1, "other")
 		}
 		text := p.severity(diag.Error)
 		if s.Status == executor.Failed {
 			text += "could not " + what
 		} else {
-			text += "not known whether " + were + " done: " + what
+			text += "outcome unknown: " + what
 		}
 		if s.Err != nil {
 			p.error(text+": ", s.Err, s.Step.Position)
@@ -321,7 +321,7 @@ func (p *printer) sameFailures(failed []*executor.StepResult, blocked map[*plann
 		delete(blocked, f.Step)
 	}
 	if refused > 0 {
-		p.line("  not started: ", diag.Count(refused, "more step"), " of this kind, since the service refused all before")
+		p.line("  not started: ", diag.Count(refused, "more step"), " of this kind: the service refused all earlier ones")
 	}
 	p.blocks(failed[0].Step, others)
 }
@@ -338,7 +338,7 @@ func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
 		}
 	}
 	p.attempts("blocks "+diag.Count(len(others), "step"), others)
-	p.attempts("keeps "+diag.Count(len(kept), "object")+" until this is done, in case it is one of them, moved", kept)
+	p.attempts(diag.Count(len(kept), "deletion")+" on hold, in case one of these objects is this one, moved", kept)
 }
 
 // attempts lists the first steps in words below a title, and counts the rest.

@@ -86,7 +86,7 @@ func TestTheStepsOfOneRequestWithAnUnknownOutcomeAreToldTogether(t *testing.T) {
 	if err := s.Result(&planner.Plan{}, r); err != nil {
 		t.Fatal(err)
 	}
-	const want = `error: not known whether they were done: create work_item/web/0 and 49 others: POST …/bulk-create/: 200: not as documented
+	const want = `error: outcome unknown: create work_item/web/0 and 49 others: POST …/bulk-create/: 200: not as documented
     create work_item/web/1
     create work_item/web/2
     create work_item/web/3
@@ -138,7 +138,7 @@ func TestAResultNamesTheNextStep(t *testing.T) {
 				{Step: &planner.Step{Index: 1, Address: "work_item/ops/a", Action: planner.Delete}, Status: executor.Blocked, BlockedBy: step},
 			}},
 			"Applied: nothing; 1 failed, 1 blocked.\n",
-			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 object until this is done, in case it is one of them, moved:\n    delete work_item/ops/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
+			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  1 deletion on hold, in case one of these objects is this one, moved:\n    delete work_item/ops/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 		"blocked by a step that did not fail now": {
 			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Cause: planner.Cause{Code: planner.Refused, Text: "no way"}}}}},

@@ -31,7 +31,7 @@ func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 		}
 		p.rows(rows, widths)
 		if len(omitted) > 0 {
-			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(omitted, ", ") + "; --output json has all"))
+			p.line(p.dim.paint("… not shown, too narrow: " + strings.Join(omitted, ", ") + "; --output json has all"))
 		}
 	})
 	return err

@@ -168,7 +168,7 @@ var ErrNoTerminal = errors.New("there is no terminal to ask on")
 func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 	ask, asked := v.printError, `"y"`
 	if d.Summary.Delete > 0 {
-		asked = `Only "yes"`
+		asked = `"yes"`
 	}
 	switch {
 	case !v.o.InTTY:
@@ -193,7 +193,7 @@ func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
 			p.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
 		}
 		p.line(p.bold.paint(Safe(question)))
-		p.print(asked, " goes ahead: ")
+		p.print("type ", asked, " to go ahead: ")
 	})
 	answer, err := readLine(v.o.In)
 	if err != nil {

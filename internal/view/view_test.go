@@ -22,8 +22,8 @@ func TestYIsYesUnlessSomethingIsDeleted(t *testing.T) {
 		asked   string
 		answers answers
 	}{
-		"nothing is deleted":   {0, `"y" goes ahead: `, answers{"y\n": true, "Y\n": true, "yes\n": true, " Yes \r\n": true, "n\n": false, "yy\n": false, "y": false}},
-		"something is deleted": {1, `Only "yes" goes ahead: `, answers{"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "yes": false}},
+		"nothing is deleted":   {0, `type "y" to go ahead: `, answers{"y\n": true, "Y\n": true, "yes\n": true, " Yes \r\n": true, "n\n": false, "yy\n": false, "y": false}},
+		"something is deleted": {1, `type "yes" to go ahead: `, answers{"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "yes": false}},
 	} {
 		for _, no := range []string{"\n", "", "no\nyes\n", strings.Repeat("x", 5000) + "\n", strings.Repeat(" ", 5000) + "yes\n"} {
 			tt.answers[no] = false

@@ -238,7 +238,7 @@ func TestAFileThatIsNoPlanIsRefused(t *testing.T) {
 		stepIndex(`{"address": "page/a", "action": "add_members"}`):                                               `plan.json is not a plan: the action of "page/a" cannot be add_members`,
 		stepIndex(`{"address": "cycle/web/c#work_items", "action": "create"}`):                                    `plan.json is not a plan: the action of "cycle/web/c#work_items" cannot be create`,
 		stepIndex(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": 3}]}`):         `plan.json is not a plan: name of "page/a": it is neither a text nor a list`,
-		stepIndex(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list holds something else than texts`,
+		stepIndex(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list contains something other than texts`,
 	} {
 		if _, err := planfile.Parse("plan.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
@@ -251,7 +251,7 @@ func TestNoStepIsHiddenBehindAnother(t *testing.T) {
 	t.Parallel()
 	const deletes = `{"address": "page/a", "action": "create"}, {"address": "page/a", "action": "delete", "continues": true}`
 	for text, want := range map[string]string{
-		`{"format_version": 1, "summary": {"create": 1}, "steps": [` + deletes + `]}`:                                                                                                   "f is not a plan: its summary is not that of its steps",
+		`{"format_version": 1, "summary": {"create": 1}, "steps": [` + deletes + `]}`:                                                                                                   "f is not a plan: its summary does not fit its steps",
 		`{"format_version": 1, "summary": {"create": 1, "delete": 1}, "steps": [` + deletes + `]}`:                                                                                      "",
 		`{"format_version": 1, "summary": {"blocked": 2}, "steps": [{"address": "page/a", "action": "not_possible"}, {"address": "cycle/web/c#work_items", "action": "not_possible"}]}`: "",
 	} {
@@ -353,7 +353,7 @@ func hashed(text []byte) []byte {
 		if err == nil {
 			return text
 		}
-		_, said, _ := strings.Cut(err.Error(), "what it says has the ")
+		_, said, _ := strings.Cut(err.Error(), "its content has the ")
 		switch word, sum, _ := strings.Cut(said, " "); word {
 		case "hash":
 			d.Hash = sum
@@ -474,7 +474,7 @@ func TestAPageIsAPathInAWebApp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = planfile.Parse("plan.json", hashed(text)); err == nil || !strings.Contains(err.Error(), "is no page of a web app") {
+		if _, err = planfile.Parse("plan.json", hashed(text)); err == nil || !strings.Contains(err.Error(), "is not the address of a web page") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

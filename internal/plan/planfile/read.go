@@ -46,8 +46,8 @@ func Parse(name string, text []byte) (*Document, error) {
 	}
 	for _, sum := range []struct{ word, is, want string }{{"hash", d.Hash, d.effectsHash()}, {"checksum", d.Checksum, d.checksum()}} {
 		if sum.is != sum.want {
-			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, and "+
-				"what it says has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
+			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, but "+
+				"its content has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
 				"a plan cannot be edited: change the manifests, and make a new one")
 		}
 	}
@@ -59,7 +59,7 @@ func Parse(name string, text []byte) (*Document, error) {
 		seen[s.Address] = cmp.Or(first, s.Action)
 	}
 	if d.countSteps() != d.Summary {
-		return nil, bad(errors.New("its summary is not that of its steps"))
+		return nil, bad(errors.New("its summary does not fit its steps"))
 	}
 	return d, nil
 }
@@ -84,11 +84,11 @@ func (s *Step) setsFields() bool {
 // check returns an error unless the plan can be shown and compared.
 func (d *Document) check() error {
 	if d.WebURL != "" && !strings.HasPrefix(d.WebURL, "https://") && !strings.HasPrefix(d.WebURL, "http://") {
-		return fmt.Errorf("%q is no page of a web app", d.WebURL)
+		return fmt.Errorf("%q is not the address of a web page", d.WebURL)
 	}
 	for _, state := range []string{d.State, d.Options.State} {
 		if strings.Contains(state, "://") && strings.ContainsAny(state, "?#@") {
-			return errors.New("the address of its state holds what may be a credential")
+			return errors.New("the address of its state may contain a credential")
 		}
 	}
 	for i := range d.Steps {
@@ -110,7 +110,7 @@ func (d *Document) check() error {
 // check returns an error unless the step can be shown and compared.
 func (s *Step) check() error {
 	if s.Page != "" && (!strings.HasPrefix(s.Page, "/") || strings.HasPrefix(s.Page, "//")) {
-		return fmt.Errorf("%q is no page of a web app", s.Page)
+		return fmt.Errorf("%q is not the address of a web page", s.Page)
 	}
 	action := planner.NotPossible
 	if s.Action != action.String() {
@@ -152,7 +152,7 @@ func (c *Change) check() error {
 			for i := range v {
 				var ok bool
 				if list[i], ok = v[i].(string); !ok {
-					return errors.New("a list holds something else than texts")
+					return errors.New("a list contains something other than texts")
 				}
 			}
 			*value = list

@@ -46,7 +46,7 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 	rest, _ := strings.CutPrefix(address, Scheme)
 	bucket, key, _ := strings.Cut(rest, "/")
 	if bucket == "" || key == "" || strings.HasSuffix(key, "/") || strings.ContainsAny(address, "?#@") {
-		return nil, errors.New("an address in a bucket is s3://BUCKET/KEY")
+		return nil, errors.New("the address of a state in a bucket is s3://BUCKET/KEY")
 	}
 	endpoint, secure, lookup := "s3.amazonaws.com", true, minio.BucketLookupAuto
 	if text := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")); text != "" {
@@ -55,7 +55,7 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 		case err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(text, "?#") || u.Scheme != "https" && u.Scheme != "http":
 			return nil, errors.New("AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is not an address such as https://s3.example.com")
 		case u.Scheme == "http" && !baseurl.Loopback(u.Hostname()):
-			return nil, errors.New("the endpoint of the bucket is reached by http, which would show the credential: use https")
+			return nil, errors.New("the endpoint of the bucket uses http, which would expose the credential: use https")
 		}
 		endpoint, secure, lookup = u.Host, u.Scheme == "https", minio.BucketLookupPath
 	}
@@ -182,7 +182,7 @@ func (p *Place) explain(ctx context.Context, err error) error {
 	case s == http.StatusPreconditionFailed:
 		return state.ErrChanged
 	case s == http.StatusRequestEntityTooLarge || answer.Code == "EntityTooLarge":
-		return final(err.Error(), "the state is larger than the server takes: raise its limit for one request, or use another store")
+		return final(err.Error(), "the state is larger than the server accepts: raise its limit for a request, or use another store")
 	case s >= 400 && s < 500 && s != 408 && s != 409 && s != 429:
 		return wire.Final(err)
 	}

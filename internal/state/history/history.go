@@ -41,7 +41,7 @@ func (h *History) CopyTo(ctx context.Context, to Store) (copied int, err error) 
 	slices.Sort(names)
 	for _, name := range names {
 		if !isRecord(name) {
-			return 0, diag.WithHint(fmt.Errorf("%q stands in the history and is no record of a run", diag.Truncate(name, 100)),
+			return 0, diag.WithHint(fmt.Errorf("%q in the history is not the record of a run", diag.Truncate(name, 100)),
 				"find out who wrote it, and remove it there")
 		}
 	}

@@ -443,13 +443,13 @@ func TestAnUndoRestoresTheValuesBeforeItsRuns(t *testing.T) {
 		"a field that the history does not have is named": {
 			runs: []*history.Run{run(1, lost(changed(item), "description"), lost(deleted("label/web/gone", 9, "name=Gone"), "file"))}, prior: web,
 			want: []string{
-				"anew label/web/gone name=Gone", "note description of work_item/web/a stays as it is: what it was before is not known",
+				"anew label/web/gone name=Gone", "note description of work_item/web/a stays as it is: its former value is unknown",
 				"note label/web/gone comes back without its file",
 			},
 		},
 		"an object that the state does not know any more stays": {
 			runs: []*history.Run{run(1, changed("label/web/forgotten", "name=F"))}, prior: web,
-			want: []string{"note label/web/forgotten stays as it is: the state does not have it, or what it is in, any more"},
+			want: []string{"note label/web/forgotten stays as it is: it or its container is no longer in the state"},
 		},
 		"an object in a project that the manifest only names is taken back": {
 			runs:  []*history.Run{within(run(1, changed("work_item/web/a", "name=A"), deleted("work_item/web/b", 8, "name=B")), "project/web")},
@@ -482,7 +482,7 @@ func TestRunsOfTwoOwnersAreTakenBackOneByOne(t *testing.T) {
 	t.Parallel()
 	a, b := run(1), run(2)
 	a.Owner, b.Owner = "platform", "mobile"
-	if _, err := history.Undo([]*history.Run{a, b}, []string{a.ID, b.ID}, nil, ""); err == nil || !strings.Contains(err.Error(), "take them back one by one") {
+	if _, err := history.Undo([]*history.Run{a, b}, []string{a.ID, b.ID}, nil, ""); err == nil || !strings.Contains(err.Error(), "undo them one by one") {
 		t.Error(err)
 	}
 	if u, err := history.Undo([]*history.Run{a, b}, []string{a.ID}, nil, ""); err != nil || u.Owner != "platform" {

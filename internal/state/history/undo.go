@@ -47,7 +47,7 @@ func Undo(all []*Run, ids []string, prior planner.Prior, web string) (*Undoing, 
 			continue
 		}
 		if !first && r.Owner != c.out.Owner {
-			return nil, fmt.Errorf("the runs are of different owners, %s and %s: take them back one by one", r.Owner, c.out.Owner)
+			return nil, fmt.Errorf("the runs have different owners, %s and %s: undo them one by one", r.Owner, c.out.Owner)
 		}
 		c.out.Owner, c.workspace, first = r.Owner, r.Workspace, false
 		c.addMoves(r)
@@ -162,7 +162,7 @@ func (c *composer) undoStep(s *Step) {
 			delete(c.former, at)
 		}
 		if s.Replaces != "" {
-			c.addNotice("not-kept", string(at)+" took the place of another one, which is not kept", "")
+			c.addNotice("not-kept", string(at)+" replaced an object that cannot be restored", "")
 		}
 	case planner.Delete:
 		c.undoDelete(at, s)
@@ -194,10 +194,10 @@ func (c *composer) undoUpdate(at resource.Address, s *Step) {
 	}
 	for _, name := range s.Lost {
 		if f, ok := resource.MustLookup(at.Kind()).Field(name); ok && f.Type == resource.SecretFile {
-			c.addNotice("not-kept", "the new secret of "+string(at)+" stays: the service does not take the former one back", "")
+			c.addNotice("not-kept", "the new secret of "+string(at)+" stays: the service cannot restore the former one", "")
 			continue
 		}
-		c.addNotice("not-kept", name+" of "+string(at)+" stays as it is: what it was before is not known", "")
+		c.addNotice("not-kept", name+" of "+string(at)+" stays as it is: its former value is unknown", "")
 	}
 }
 
@@ -229,7 +229,7 @@ func (c *composer) undoDelete(at resource.Address, s *Step) {
 	}
 	for _, name := range s.Lost {
 		if f, ok := resource.MustLookup(at.Kind()).Field(name); ok && f.Type == resource.Upload {
-			c.addNotice("not-kept", string(at)+" does not come back: its content is not kept", "")
+			c.addNotice("not-kept", string(at)+" is not restored: its content was not recorded", "")
 			return
 		}
 	}
@@ -301,7 +301,7 @@ func (c *composer) buildResult() {
 			continue
 		}
 		if c.objectAt(a) == nil {
-			c.addNotice("gone", string(a)+" stays as it is: the state does not have it, or what it is in, any more", "")
+			c.addNotice("gone", string(a)+" stays as it is: it or its container is no longer in the state", "")
 		}
 	}
 	for who := range c.leaves {

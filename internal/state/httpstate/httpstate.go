@@ -107,10 +107,10 @@ func parseAddress(what, address string) (*url.URL, error) {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("%s is not one such as https://gitlab.example.com/api/v4/projects/1/terraform/state/web", what)
 	case u.User != nil || strings.ContainsAny(address, "?#"):
-		return nil, diag.WithHint(fmt.Errorf("%s has a user, a query (?…) or a fragment (#…), which may hold a credential and would be shown", what),
+		return nil, diag.WithHint(fmt.Errorf("%s has a user, a query (?…) or a fragment (#…), which may contain a credential and would be printed", what),
 			"give the credential with TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and the address without it")
 	case u.Scheme == "http" && !baseurl.Loopback(u.Hostname()):
-		return nil, fmt.Errorf("%s is reached by http, which would show the credential: use https", what)
+		return nil, fmt.Errorf("%s uses http, which would expose the credential: use https", what)
 	}
 	return u, nil
 }
@@ -119,7 +119,7 @@ func parseAddress(what, address string) (*url.URL, error) {
 func (d *Document) send(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, wire.Final(diag.WithHint(fmt.Errorf("%q is no method of HTTP", method), "check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD"))
+		return 0, nil, wire.Final(diag.WithHint(fmt.Errorf("%q is not an HTTP method", method), "check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD"))
 	}
 	if d.user != "" || d.password != "" {
 		req.SetBasicAuth(d.user, d.password)
@@ -153,16 +153,16 @@ func (d *Document) answerError(method, address string, status int, answer []byte
 	hint, final := "", status < 500 && status != http.StatusTooManyRequests && status != http.StatusConflict && status != http.StatusLocked
 	switch locking := map[string]string{d.lockMethod + d.lock: "LOCK", d.unlockMethod + d.unlock: "UNLOCK"}[method+address]; {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		text, hint = "the server of the state does not accept the credential", "check TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and what they may do"
+		text, hint = "the server of the state does not accept the credential", "check TF_HTTP_USERNAME, TF_HTTP_PASSWORD and the permissions of that user"
 	case status == http.StatusLocked:
 		_, holder := d.parseLock(answer)
 		return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
 	case status < 400:
-		hint = "planform follows no redirect; perhaps it leads to a login page: check the address and the credential"
+		hint = "planform does not follow redirects; this one may lead to a login page: check the address and the credential"
 	case status == http.StatusRequestEntityTooLarge:
-		hint = "the state is larger than the server takes: raise its limit for one request, or use another store"
+		hint = "the state is larger than the server accepts: raise its limit for a request, or use another store"
 	case locking != "" && (final || status == http.StatusNotImplemented):
-		hint, final = fmt.Sprintf("it locks in another way, or not at all: say how with TF_HTTP_%s_METHOD and TF_HTTP_%[1]s_ADDRESS", locking), true
+		hint, final = fmt.Sprintf("it does not lock in the usual way: set TF_HTTP_%s_METHOD and TF_HTTP_%[1]s_ADDRESS, if it can lock", locking), true
 	}
 	err := errors.New(text)
 	if hint != "" {
@@ -206,7 +206,7 @@ func decode(text []byte) (*content, error) {
 		return nil, diag.WithHint(errors.New(what), "check the address of the state and the credential")
 	}
 	if c.Objects == nil {
-		return nil, errors.New("what the server has there is a state of another program: name another one")
+		return nil, errors.New("the server has the state of another program there: give another address")
 	}
 	return c, nil
 }

@@ -306,13 +306,13 @@ func TestALockOfSomebodyElseIsLeftAndItsHolderIsNamed(t *testing.T) {
 			`{"ID":"` + id + `","Operation":"OperationTypeApply","Info":"","Who":"ci@runner-7","Version":"1","Created":"2026-01-02T03:04:05.123456789Z","Path":""}`,
 			`ci@runner-7 ("OperationTypeApply") since 2026-01-02 03:04:05 UTC`,
 		},
-		"with a time of another form":     {`{"ID":"` + id + `","Who":"ci@runner-7","Created":"yesterday"}`, "is locked by ci@runner-7;"},
-		"with an ID only":                 {`{"ID":"` + id + `"}`, "somebody who left no name"},
-		"without a body":                  {"", "somebody who left no name"},
-		"with a page":                     {"<html>locked</html>", "somebody who left no name"},
-		"with signs that move the cursor": {`{"ID":"` + id + `","Who":"\u001b[2Jci\n\u202ex"}`, "is locked by [2Jci x;"},
-		"with the password":               {`{"ID":"` + id + `","Who":"` + password + `"}`, "is locked by [redacted];"},
-		"with a name without end":         {`{"ID":"` + id + `","Who":"` + strings.Repeat("x", 10_000) + `"}`, "…;"},
+		"with a time of another form":     {`{"ID":"` + id + `","Who":"ci@runner-7","Created":"yesterday"}`, "is locked by ci@runner-7"},
+		"with an ID only":                 {`{"ID":"` + id + `"}`, "an unknown holder"},
+		"without a body":                  {"", "an unknown holder"},
+		"with a page":                     {"<html>locked</html>", "an unknown holder"},
+		"with signs that move the cursor": {`{"ID":"` + id + `","Who":"\u001b[2Jci\n\u202ex"}`, "is locked by [2Jci x"},
+		"with the password":               {`{"ID":"` + id + `","Who":"` + password + `"}`, "is locked by [redacted]"},
+		"with a name without end":         {`{"ID":"` + id + `","Who":"` + strings.Repeat("x", 10_000) + `"}`, "…"},
 	} {
 		for _, path := range []string{"/api/v4/projects/1/terraform/state/web", "/states/web"} {
 			t.Run(name+path, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestALockOfSomebodyElseIsLeftAndItsHolderIsNamed(t *testing.T) {
 					httpstate.ServedBy(d, s)
 					began := time.Now()
 					_, err := d.Put(t.Context(), "", []byte("one"), "")
-					if !errors.Is(err, state.ErrLocked) || !strings.Contains(err.Error(), tt.want) || !wire.IsFinal(err) || len(err.Error()) > 400 {
+					if !errors.Is(err, state.ErrLocked) || !strings.HasSuffix(err.Error(), tt.want) || !wire.IsFinal(err) || len(err.Error()) > 400 {
 						t.Error(err)
 					}
 					if took := time.Since(began); took > 5*time.Second || s.held != id {
@@ -459,9 +459,9 @@ func TestAnAnswerThatIsNoStateIsExplained(t *testing.T) {
 		"a lock with a wrong precondition":       {locking(412, ""), "412 to LOCK", methods, true},
 		"a lock without a permission":            {locking(403, ""), "does not accept the credential", "TF_HTTP_PASSWORD", true},
 		"a lock of a server that is down":        {locking(503, ""), "503 to LOCK", "", false},
-		"a state that is too large":              {posting(413), "413 to POST", "larger than the server takes", true},
+		"a state that is too large":              {posting(413), "413 to POST", "larger than the server accepts", true},
 		"a write that meets another one":         {posting(409), "409 to POST", "", false},
-		"a write that is locked meanwhile":       {posting(423), "is locked by somebody", "planform state unlock", true},
+		"a write that is locked meanwhile":       {posting(423), "is locked by an unknown holder", "planform state unlock", true},
 		"a write with a wrong precondition":      {posting(412), "412 to POST", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {

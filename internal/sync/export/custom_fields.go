@@ -183,7 +183,7 @@ func (c *composer) addCustomFields(t *object, object manifest.Map, state map[str
 		}
 		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		if len(list) != len(t.values[p.row.ID()]) || resource.Unsettable(f.Definition) != "" {
-			c.addOmission(t, "custom field "+p.name(), "a manifest cannot say it")
+			c.addOmission(t, "custom field "+p.name(), "manifests cannot express it")
 			continue
 		}
 		canonical, _ := v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) {

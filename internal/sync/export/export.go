@@ -217,7 +217,7 @@ func (e *Export) reportUnmanaged() {
 	if len(beyond) > 0 {
 		e.findings.Add(diag.Diagnostic{
 			Severity: diag.Note, Code: "not-looked-for",
-			Summary: "not exported, since manifests do not support them: " + strings.Join(beyond, "; "),
+			Summary: "not exported, because manifests do not support them: " + strings.Join(beyond, "; "),
 		})
 	}
 }

@@ -553,7 +553,7 @@ func TestOmissionsAreReported(t *testing.T) {
 	for _, want := range []string{
 		"1 project left out: archived, and the service does not show its contents (OLD)\n",
 		"2 work items left out: archived, or a draft, which no list shows (WEB)\n",
-		"not exported, since manifests do not support them: subscribers, worklogs of work items\n",
+		"not exported, because manifests do not support them: subscribers, worklogs of work items\n",
 		"this edition of the service does not have customers, ",
 	} {
 		if strings.Count(text.String(), want) != 1 {
@@ -814,7 +814,7 @@ func TestAForbiddenListIsReportedAndTheRestExported(t *testing.T) {
 		"the credential may not read the customers of the workspace",
 		"the credential may not read the cycles of OPS, WEB",
 		"the service does not show the roles of members of 2 projects: a guest becomes a member in a copy (OPS, WEB)",
-		"not exported, since manifests do not support them: subscribers, worklogs of work items",
+		"not exported, because manifests do not support them: subscribers, worklogs of work items",
 	}
 	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)

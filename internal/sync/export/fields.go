@@ -107,7 +107,7 @@ func (c *composer) encodeField(t *object, f *resource.Field) (w fieldValue, ok b
 		return fieldValue{field: f, value: name, instance: name, canonical: t.content.String(), file: &File{Name: name, From: t.spooled}}, true
 	case t.kind.Uploads() && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the name of the file replaces it
 		t.writesID = true
-		c.addOmission(t, f.Path(), "no manifest can say it")
+		c.addOmission(t, f.Path(), "manifests cannot express it")
 		return w, false
 	}
 	shown, known := f.ObservedIn(t.row)
@@ -155,7 +155,7 @@ func encodeValue(f *resource.Field, row resource.Row, shown string) (w fieldValu
 	v := resource.Value{Field: f, Text: text}
 	if f.Definition == nil {
 		if want, ok := v.Desired(nil); !ok || want != shown {
-			fault = cmp.Or(fault, "a manifest cannot say it such that it compares equal")
+			fault = cmp.Or(fault, "written in a manifest, it would show as a change")
 		}
 	}
 	return w, cmp.Or(manifest.CheckText(f, text), fault)
@@ -237,7 +237,7 @@ func (c *composer) encodePerson(t *object, f *resource.Field) (w fieldValue, ok 
 	}
 	member := c.content.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]
 	if member == nil {
-		c.addOmission(t, f.Path(), "it is somebody who is not there any more")
+		c.addOmission(t, f.Path(), "the person is no longer a member")
 		return w, false
 	}
 	names := member.kind.NaturalFields()
@@ -326,7 +326,7 @@ func (c *composer) encodeRich(t *object, first *resource.Field, shown string) (w
 	return w, true
 }
 
-const cannotSay = "Markdown cannot say it"
+const cannotSay = "Markdown cannot express it"
 
 // textFields returns the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = the kind has no such field.
 func textFields(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
@@ -390,12 +390,7 @@ func Encode(k *resource.Kind, v *resource.Value, row resource.Row, pages *Pages)
 
 // breakLines adds line breaks between the blocks of HTML, and drops control characters, which have no meaning in HTML.
 func breakLines(html string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(strings.ToValidUTF8(html, "\uFFFD"), "\r\n", "\n"))
+	clean := markup.Clean(strings.ToValidUTF8(html, "\uFFFD"))
 	lines := strings.TrimSpace(blockEnds.Replace(clean))
 	if markup.Equal(lines, html) {
 		return lines

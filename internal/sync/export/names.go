@@ -74,7 +74,7 @@ func (c *composer) encodeRefs(t *object, f *resource.Field) (w fieldValue, ok bo
 // whyUnlisted explains why a reference is left out. Its ID would mean nothing elsewhere.
 func whyUnlisted(f *resource.Field) string {
 	if f.Ref == "member" {
-		return "it is somebody who is not there any more"
+		return "the person is no longer a member"
 	}
 	return "no list shows the " + resource.MustLookup(f.Ref).Noun() + ": it is archived or a draft, or elsewhere"
 }

@@ -139,7 +139,7 @@ func (r *reader) addObjects(l *list) ([]*object, error) {
 			continue
 		}
 		if id := row.ID(); !resource.IsID(id) {
-			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
+			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is not a UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
 		t := &object{
 			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind] && !l.kind.IsBuiltIn(row),
@@ -245,7 +245,7 @@ func (r *reader) reportHidden(lists []*list) {
 		}
 		for name, n := range count {
 			if n > 0 {
-				r.addOmission(strings.TrimSuffix(humanize(name), "s"), "a manifest cannot say it", l.parent.label(), n)
+				r.addOmission(strings.TrimSuffix(humanize(name), "s"), "manifests cannot express it", l.parent.label(), n)
 			}
 		}
 	}
@@ -414,7 +414,7 @@ func (r *reader) readLists(ctx context.Context, lists []*list) error {
 		}
 		l.rows, l.failed = a.Rows, a.Unsupported || a.NotFound || a.Forbidden
 		for name, n := range a.Unread {
-			r.addOmission(humanize(name)+" relation", "a manifest cannot say it", l.parent.label(), n)
+			r.addOmission(humanize(name)+" relation", "manifests cannot express it", l.parent.label(), n)
 		}
 		switch {
 		case l.supplement:

@@ -65,7 +65,7 @@ func Current(dir string, names ...string) error {
 	}
 	stale = slices.DeleteFunc(stale, func(name string) bool { return slices.Contains(names, name) || !hasSignature(root, name) })
 	if len(stale) > 0 {
-		return diag.WithHint(fmt.Errorf("%s holds %s from a former export, which this one does not write", dir, diag.First(stale, fewNames)),
+		return diag.WithHint(fmt.Errorf("%s still contains %s of an earlier export", dir, diag.First(stale, fewNames)),
 			"delete them or name another folder; nothing was written")
 	}
 	return nil

@@ -48,12 +48,12 @@ func (t *taker) addRefusal(d *divergence.Field, why string) {
 
 // addNotTaken adds the finding for a value that is not taken.
 func (t *taker) addNotTaken(v *Value, why string) {
-	hint := "write that for " + v.Path + " at " + string(v.Object.Address) + " itself"
+	hint := "write it into the manifest yourself"
 	switch {
 	case v.Object.Outer != nil && v.Path == v.Object.Kind.ParentField:
 		hint = "move it there in the manifest"
 	case pageOf(v.Object) != "":
-		hint = "change or rename that yourself, or leave the field to people with ignore_changes"
+		hint = "change it yourself, or leave the field to people with ignore_changes"
 	case len(v.origins) > 0:
 		hint = "change it there, or leave the field to people with ignore_changes"
 	case t.objectsAt[v.Object.Position] > 1:
@@ -81,7 +81,7 @@ func (t *taker) reportObjects() {
 		t.result.Findings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "gone", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " was deleted or archived on the service since the last apply",
-			Hint:    "take it out of the manifest, or planform apply creates it again",
+			Hint:    "remove it from the manifest, or planform apply creates it again",
 		})
 	}
 	t.reportUnmanaged()
@@ -98,7 +98,7 @@ func (t *taker) reportUnmanaged() {
 		}
 		d := diag.Diagnostic{
 			Severity: diag.Note, Code: "unmanaged", Address: string(parent),
-			Summary: "in no manifest: " + strings.Join(counts, ", "), Hint: "planform export --to DIR writes manifests of them",
+			Summary: "not in a manifest: " + strings.Join(counts, ", "), Hint: "planform export --to DIR writes manifests of them",
 		}
 		if parent.Kind() == "project" {
 			d.Hint = "planform export --project " + t.Plan.Known[parent].Identifier + " --to DIR writes manifests of them"

@@ -24,7 +24,7 @@ var converter = sync.OnceValue(newConverter)
 // unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service would drop them
 // silently, so they become text. Markdown with an excessive cost is shown as written, in a pre. HTML of an empty text is [Nothing].
 func HTML(markdown string) string {
-	markdown = clean(strings.ToValidUTF8(markdown, "\uFFFD"))
+	markdown = Clean(strings.ToValidUTF8(markdown, "\uFFFD"))
 	if strings.TrimSpace(markdown) == "" {
 		return Nothing
 	}
@@ -133,7 +133,7 @@ loop:
 			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || inRawText(open) {
 				b.Write(raw)
 			} else {
-				b.WriteString(escapeText.Replace(clean(string(z.Text()))))
+				b.WriteString(escapeText.Replace(Clean(string(z.Text()))))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw := string(z.Raw())
@@ -202,7 +202,7 @@ func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {
 		if tag == "a" && string(k) == "rel" {
 			continue
 		}
-		b.WriteString(" " + string(k) + `="` + escapeAttribute.Replace(clean(string(v))) + `"`)
+		b.WriteString(" " + string(k) + `="` + escapeAttribute.Replace(Clean(string(v))) + `"`)
 	}
 	if tag == "a" {
 		b.WriteString(` rel="noopener noreferrer"`)

@@ -182,7 +182,7 @@ func (w *walker) tag(z *html.Tokenizer) (tag string, attrs []attr) {
 		if !keeps(tag, key) {
 			continue
 		}
-		value := clean(string(v))
+		value := Clean(string(v))
 		switch key {
 		case "href", "src":
 			var ok bool
@@ -208,8 +208,8 @@ func (w *walker) tag(z *html.Tokenizer) (tag string, attrs []attr) {
 	return tag, attrs
 }
 
-// clean drops control characters, as the service does, and folds line ends.
-func clean(s string) string {
+// Clean drops control characters, as the service does, and folds line ends.
+func Clean(s string) string {
 	if strings.IndexFunc(s, isControl) < 0 {
 		return s
 	}
@@ -545,7 +545,7 @@ func (w *walker) voidInline(tag string, attrs []attr) {
 }
 
 func (w *walker) text(s string) {
-	s = clean(s)
+	s = Clean(s)
 	if w.pre > 0 {
 		w.preText(s)
 		return

@@ -136,8 +136,23 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 			}
 		}
 	}
-	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagsElsewhere().of(strings.TrimLeft(word, "-")), diag.DidYouMean("--"+strings.TrimLeft(word, "-"),
-		flags), command+" --help shows the flags")}
+	name := strings.TrimLeft(word, "-")
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagsElsewhere().of(name), commandsWith(name), diag.DidYouMean("--"+name, flags),
+		command+" --help shows the flags")}
+}
+
+// commandsWith returns a hint with the commands that have a flag, or "".
+func commandsWith(flag string) string {
+	var names []string
+	for _, c := range commands() {
+		if len(flag) > 1 && flagOf(c.make(Process{}).Flags, flag) != nil {
+			names = append(names, "planform "+c.name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "--" + flag + " is a flag of " + diag.First(names, 4)
 }
 
 // wantsJSON reports whether a command line asks for JSON, even if other parts of the command line are wrong.

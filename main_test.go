@@ -86,7 +86,7 @@ func allowed() map[string][]string {
 		"internal/state/bucket":    {"internal/http/baseurl", "internal/text/diag", "internal/state", "internal/http/wire"},
 		"internal/state/httpstate": {"internal/http/baseurl", "internal/text/diag", "internal/state", "internal/http/wire"},
 		"internal/plan/planfile":   {"internal/text/diag", "internal/plane/resource", "planner"},
-		"internal/view":            {"executor", "internal/convert", "internal/text/diag", "internal/sync/doctor", "internal/plan/planfile", "internal/plane/resource", "planner"},
+		"internal/view":            {"executor", "internal/convert", "internal/text/diag", "internal/sync/doctor", "internal/sync/export", "internal/plan/planfile", "internal/plane/resource", "planner"},
 		"internal/sandbox":         {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest":     {"internal/sandbox"},

@@ -120,7 +120,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	}
 	defer file.Close() //nolint:errcheck // saved before
 	r.statePath = file.Path()
-	r.remember(file)
+	r.remember(file.Snapshot())
 	plan, err := r.makePlan(ctx)
 	if err != nil {
 		return err

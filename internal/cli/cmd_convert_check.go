@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,10 +15,10 @@ import (
 	"github.com/planform/planform/internal/plan/planfile"
 	"github.com/planform/planform/internal/plan/proof"
 	"github.com/planform/planform/internal/plane/resource"
+	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/sync/export"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/manifest"
-	"github.com/planform/planform/planner"
 )
 
 func convertCheckCommand(p Process, formats []string) *cli.Command {
@@ -130,7 +129,7 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	r.remember(noState{})
+	r.remember(&state.Snapshot{}) // the records of earlier runs are no evidence
 	if in.Plan, err = r.makePlan(ctx); err != nil {
 		return err
 	}
@@ -187,15 +186,6 @@ func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept
 	}
 	return kept, left
 }
-
-// noState is a state without records. A proof uses it because the records of earlier runs are no evidence.
-type noState struct{}
-
-func (noState) Prior() planner.Prior      { return nil }
-func (noState) LastActivity() time.Time   { return time.Time{} }
-func (noState) Owners() []resource.Owner  { return nil }
-func (noState) Knows(resource.Owner) bool { return false }
-func (noState) Version() (string, uint64) { return "", 0 }
 
 // showProof prints the differences, and then the table of all fields that users sign off.
 func showProof(r *proof.Report, workspace, mapping string, out output) error {

@@ -118,14 +118,10 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := saveState(ctx, path, conn, found.Records); err != nil {
 		return err
 	}
-	shown := view.Export{
+	if err := out.view.Export(view.Export{
 		Workspace: conn.workspace, Directory: o.dir, Files: names, State: relativeTo(o.dir, path),
-		Counts: shownCounts(found.Counts), NotRead: shownCounts(found.Skipped), Requests: conn.client.Sent(),
-	}
-	for _, one := range found.Omitted {
-		shown.LeftOut = append(shown.LeftOut, view.Omission(one))
-	}
-	if err := out.view.Export(shown); err != nil {
+		Counts: found.Counts, NotRead: found.Skipped, LeftOut: found.Omitted, Requests: conn.client.Sent(),
+	}); err != nil {
 		return err
 	}
 	if found.Denied {
@@ -133,14 +129,6 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 			"use a credential that may read the sections above, or choose other sections with --only")
 	}
 	return nil
-}
-
-func shownCounts(counts []export.Count) []view.Count {
-	shown := make([]view.Count, len(counts)) // a list in JSON, too
-	for i, c := range counts {
-		shown[i] = view.Count(c)
-	}
-	return shown
 }
 
 // checkEmpty returns an error if the folder has manifests or one of the named files. With --force, it accepts every folder.

@@ -102,8 +102,7 @@ func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 
 // undoing changes desired and in so that the plan takes back the runs of an undo. known are the addresses of the objects to delete.
 func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *planner.Input) (known []resource.Address, err error) {
-	lineage, _ := r.prior.Version()
-	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
+	h, err := r.service.historyBeside(ctx, r.statePath, r.prior.Lineage)
 	if err != nil {
 		return nil, err
 	}

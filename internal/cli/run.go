@@ -31,18 +31,9 @@ type run struct {
 	desired   *manifest.Manifest
 	conn      *connection // nil = not yet connected
 	statePath string
-	prior     stateReader
+	prior     *state.Snapshot
 	grace     provider.Grace // for requests of former runs
 	world     *planner.World // of a pull: the World of the last plan
-}
-
-// stateReader reads the records of earlier runs.
-type stateReader interface {
-	Prior() planner.Prior
-	LastActivity() time.Time
-	Owners() []resource.Owner
-	Knows(resource.Owner) bool
-	Version() (lineage string, serial uint64)
 }
 
 // newRun reads and checks the manifests. If they have errors, nothing is sent. It begins with the base URL and the credential, because
@@ -101,7 +92,7 @@ func (r *run) close() {
 
 // remember takes over the records of earlier runs and starts the grace period of their unanswered requests. Earlier runs send nothing any
 // more, because only one run has the state at a time.
-func (r *run) remember(prior stateReader) {
+func (r *run) remember(prior *state.Snapshot) {
 	r.prior = prior
 	r.grace = provider.Grace{Period: r.gracePeriod, GivenUp: time.Now(), OnWait: func(d time.Duration) {
 		r.out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
@@ -242,11 +233,10 @@ func (r *run) document(ctx context.Context, plan *planner.Plan) *planfile.Docume
 // refusedBefore returns a function that reports whether the last applied run could not do a step for the same reason. It reads the history
 // only if the plan has a step that is not possible.
 func (r *run) refusedBefore(ctx context.Context, plan *planner.Plan) func(resource.Address, string) bool {
-	lineage, _ := r.prior.Version()
-	if plan.Summary.Blocked == 0 || lineage == "" || len(r.Undo) > 0 {
+	if plan.Summary.Blocked == 0 || r.prior.Lineage == "" || len(r.Undo) > 0 {
 		return nil
 	}
-	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
+	h, err := r.service.historyBeside(ctx, r.statePath, r.prior.Lineage)
 	if err != nil {
 		return nil
 	}

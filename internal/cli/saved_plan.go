@@ -249,9 +249,8 @@ func checkExpected(c *cli.Context, hash string) error {
 }
 
 // basis returns the version of the state, and digests of the files and variables that a plan is made from.
-func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
-	b := planfile.Basis{Digests: map[string]string{}}
-	b.Lineage, b.Serial = prior.Version()
+func basis(desired *manifest.Manifest, prior *state.Snapshot) planfile.Basis {
+	b := planfile.Basis{Digests: map[string]string{}, Lineage: prior.Lineage, Serial: prior.Serial}
 	for name, value := range desired.Environment {
 		b.Digests[name] = planfile.Digest([]byte(value))
 	}

@@ -580,7 +580,7 @@ func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 	path := statePath(t)
 	check := func(when string, f *File, want time.Time) {
 		t.Helper()
-		if got := f.LastActivity(); !got.Equal(want) {
+		if got := f.Snapshot().LastActivity(); !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", when, got.UTC(), want)
 		}
 		s, err := Read(t.Context(), path, opts)

@@ -28,18 +28,18 @@ func TestAStateKnowsTheOwnersWhoseRunsHaveEnded(t *testing.T) {
 		}
 	}
 	f := open()
-	if len(f.Owners()) > 0 || f.Knows("") {
+	if len(f.Snapshot().Owners()) > 0 || f.Snapshot().Knows("") {
 		t.Error("a new state knows somebody")
 	}
 	f.Put(planner.Record{Address: "project/web", ID: "id-1"}) // as a run does that dies
 	closed(f)
-	if f = open(); !slices.Equal(f.Owners(), []resource.Owner{""}) || f.Knows("") {
-		t.Errorf("of a run that did not end, objects may bear marks without an owner, and more of them: %q, %v", f.Owners(), f.Knows(""))
+	if f = open(); !slices.Equal(f.Snapshot().Owners(), []resource.Owner{""}) || f.Snapshot().Knows("") {
+		t.Errorf("of a run that did not end, objects may bear marks without an owner, and more of them: %q, %v", f.Snapshot().Owners(), f.Snapshot().Knows(""))
 	}
 	f.Own("platform")
 	closed(f)
-	if f = open(); !slices.Equal(f.Owners(), []resource.Owner{"", "platform"}) || !f.Knows("platform") {
-		t.Errorf("an owner that was added: %q", f.Owners())
+	if f = open(); !slices.Equal(f.Snapshot().Owners(), []resource.Owner{"", "platform"}) || !f.Snapshot().Knows("platform") {
+		t.Errorf("an owner that was added: %q", f.Snapshot().Owners())
 	}
 	serial := f.store.Serial
 	f.Own("platform")

@@ -75,13 +75,11 @@ func (s *Snapshot) Owners() []resource.Owner { return s.store.owners() }
 // that planform created for the owner.
 func (s *Snapshot) Knows(owner resource.Owner) bool { return slices.Contains(s.store.Owners, owner) }
 
-// Version returns the lineage, which is "" if nothing was ever saved, and the serial.
-func (s *Snapshot) Version() (lineage string, serial uint64) { return s.Lineage, s.Serial }
-
 // Write writes the state in the format of its file.
 func (s *Snapshot) Write(w io.Writer) error { return s.store.encode(w) }
 
-// LastActivity returns the time of the latest line that a run wrote; zero = not known.
+// LastActivity returns the time of the latest line that a run wrote; zero = not known. The run sent its last request before that time or
+// soon after.
 func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
 // Read reads a state without the lock, and writes nothing. A missing state is an empty one. The errors are
@@ -239,6 +237,15 @@ func (f *File) Replace(s *Snapshot) {
 	f.store.replanned = true
 }
 
+// Snapshot returns the present content of the state.
+func (f *File) Snapshot() *Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &Snapshot{Path: f.Path(), Exists: true, Lineage: f.store.Lineage, Serial: f.store.Serial, store: f.store}
+	s.store.records = maps.Clone(f.store.records)
+	return s
+}
+
 // Prior returns the present records. Their values and members must not be changed.
 func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
@@ -275,34 +282,11 @@ func (f *File) StartPlan(hash string) error {
 	return f.Save()
 }
 
-// Owners returns the owners whose marks the objects of the state may bear.
-func (f *File) Owners() []resource.Owner {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.store.owners()
-}
-
-// Knows reports whether a run for the owner has ended with this state, so that the state knows all objects
-// that planform created for the owner.
-func (f *File) Knows(owner resource.Owner) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Contains(f.store.Owners, owner)
-}
-
 // Own records that a run for the owner has ended; see Knows. The change is on disk after Save.
 func (f *File) Own(owner resource.Owner) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.store.addOwner(owner)
-}
-
-// LastActivity returns the time of the latest line that this run or an earlier one wrote; zero = not known.
-// An earlier run sent its last request before that time or soon after.
-func (f *File) LastActivity() time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.store.latest
 }
 
 // Put sets the record of an object. The change is on disk after Save.

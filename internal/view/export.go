@@ -4,39 +4,26 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/planform/planform/internal/sync/export"
 	"github.com/planform/planform/internal/text/diag"
 )
 
 // Export is the summary of an export, as text and as JSON.
 type Export struct {
-	Workspace string     `json:"workspace"`
-	Directory string     `json:"directory"`
-	Files     []string   `json:"files"`
-	State     string     `json:"state"`
-	Counts    []Count    `json:"counts"`
-	NotRead   []Count    `json:"not_read"` // kinds that were not read, with the number of requests to read each
-	LeftOut   []Omission `json:"left_out"`
-	Requests  int        `json:"requests"`
-}
-
-// Count is a number of objects.
-type Count struct {
-	Name   string `json:"name"` // of the section, such as work_items
-	Number int    `json:"number"`
-}
-
-// Omission is a kind of content that the service has and the exported files lack.
-type Omission struct {
-	What     string   `json:"what"` // such as intakes, or second cycle
-	Why      string   `json:"why"`
-	Count    int      `json:"count"`
-	Examples []string `json:"examples"` // addresses, the first few
+	Workspace string            `json:"workspace"`
+	Directory string            `json:"directory"`
+	Files     []string          `json:"files"`
+	State     string            `json:"state"`
+	Counts    []export.Count    `json:"counts"`
+	NotRead   []export.Count    `json:"not_read"` // kinds that were not read, with the number of requests to read each
+	LeftOut   []export.Omission `json:"left_out"`
+	Requests  int               `json:"requests"`
 }
 
 // Export shows the summary of an export on standard output.
 func (v *View) Export(e Export) error {
 	if v.json {
-		e.LeftOut = diag.OrEmpty(e.LeftOut)
+		e.Counts, e.NotRead, e.LeftOut = diag.OrEmpty(e.Counts), diag.OrEmpty(e.NotRead), diag.OrEmpty(e.LeftOut)
 		return v.JSON(struct {
 			FormatVersion int `json:"format_version"`
 			Export

@@ -228,7 +228,7 @@ func (sv *service) apply(t *testing.T, a applying) applied {
 	defer func() { _ = file.Close() }() // the next run reads what is on disk
 	reader, gone := sv.client(t, apiclient.Config{Retries: -1})
 	defer gone()
-	grace := provider.Grace{Period: a.grace, GivenUp: provider.GivenUpBy(file.LastActivity(), a.timeout, a.grace)}
+	grace := provider.Grace{Period: a.grace, GivenUp: provider.GivenUpBy(file.Snapshot().LastActivity(), a.timeout, a.grace)}
 	if grace.GivenUp.After(time.Now()) {
 		grace.GivenUp = time.Now()
 	}
@@ -239,7 +239,7 @@ func (sv *service) apply(t *testing.T, a applying) applied {
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
-			Owner: wanted.Owner, FormerOwners: file.Owners(), StateIsComplete: file.Knows(wanted.Owner),
+			Owner: wanted.Owner, FormerOwners: file.Snapshot().Owners(), StateIsComplete: file.Snapshot().Knows(wanted.Owner),
 			Workspace: sandbox.Workspace, API: sv.api, Desired: wanted.Objects, Prior: file.Prior(),
 			Settings: planner.Settings{SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets},
 		}, grace)

@@ -62,8 +62,6 @@ type Export struct {
 	Omitted []Omission       // parts that the service has and the files do not
 	Denied  bool             // a permission was missing
 
-	Unsupported []string // kinds that this edition of the service does not have
-
 	findings diag.List
 }
 
@@ -76,8 +74,8 @@ type File struct {
 
 // Count is the number of objects in a section.
 type Count struct {
-	Name   string // of the section, such as work_items
-	Number int
+	Name   string `json:"name"` // of the section, such as work_items
+	Number int    `json:"number"`
 }
 
 // omissions lists the objects and fields that are left out, by reason.
@@ -101,10 +99,10 @@ func (o omissions) add(what omission, where string, count int) {
 
 // Omission is a part that the service has and the manifests do not.
 type Omission struct {
-	What     string // such as intakes, or second cycle
-	Why      string
-	Count    int
-	Examples []string // the first few places
+	What     string   `json:"what"` // such as intakes, or second cycle
+	Why      string   `json:"why"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples"` // the first few places
 }
 
 // Findings returns warnings about everything that is not in the manifests, with reasons.
@@ -131,23 +129,20 @@ func countOf(counts *[]Count, name string) *Count {
 func (e *Export) report(found *content, api resource.API) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {
-		if found.unsupported[k] {
-			e.Unsupported = append(e.Unsupported, k.Name)
-			if k.Section != "" {
-				has := func(o *resource.Kind) bool {
-					_, listed := o.Op(resource.List, api)
-					return listed && o.Section == k.Section && !found.unsupported[o]
-				}
-				name := humanize(k.Section)
-				switch {
-				case k.Parent == "" && slices.ContainsFunc(resource.Children("project"), has):
-					name += " of the workspace"
-				case k.Parent == "project" && slices.ContainsFunc(resource.Children(""), has):
-					name += " of projects"
-				}
-				if !slices.Contains(unsupported, name) {
-					unsupported = append(unsupported, name)
-				}
+		if found.unsupported[k] && k.Section != "" {
+			has := func(o *resource.Kind) bool {
+				_, listed := o.Op(resource.List, api)
+				return listed && o.Section == k.Section && !found.unsupported[o]
+			}
+			name := humanize(k.Section)
+			switch {
+			case k.Parent == "" && slices.ContainsFunc(resource.Children("project"), has):
+				name += " of the workspace"
+			case k.Parent == "project" && slices.ContainsFunc(resource.Children(""), has):
+				name += " of projects"
+			}
+			if !slices.Contains(unsupported, name) {
+				unsupported = append(unsupported, name)
 			}
 		}
 		if where := found.denied[k]; len(where) > 0 {

@@ -24,7 +24,7 @@ func (mb *memberships) readMembers(s *memberSet) {
 		// new members without an attribute may depend on the one that they have outside the container, such as their role in the workspace
 		mb.snapshot.list(mb.objects.kind(s.kind.Membership.Member), noObject)
 	}
-	if a != nil && s.hasList && slices.ContainsFunc(s.wanted, func(e *member) bool { return e.attribute != "" }) {
+	if a != nil && s.hasList { // somebody who left is in the list, too
 		s.list.addRoles(mb.analysis, s.kind, s.params)
 	}
 	if _, shown := s.kind.Op(resource.ListLite, mb.in.API); shown && mb.in.API == resource.V1 {

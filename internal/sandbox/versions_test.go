@@ -27,7 +27,7 @@ func changes(version string) []change {
 	return map[string][]change{
 		"1.4.1": {
 			of(`-lite`, ``, "Lists of members with their roles: `members-lite/`, `project-members-lite/`", "404", "200, with `role` and `is_active` of each",
-				"Roles are exported, and compared if the manifest writes them. Plans name people who left the workspace or the project before they add or assign them. planform does not change roles there"),
+				"Roles are compared and exported, and plans name people who left the workspace or the project. planform does not change roles there"),
 			of(`expand=\S*project`, `archived_at`, "`?expand=project`", "without `archived_at`", "with it", "none: planform does not ask for it"),
 			of(`^\S+ +GET +projects/[^/]+/(labels|members|project-members)/`, `^status`,
 				"Labels and members of a project that the key's user is no member of, or that does not exist", "an empty list, the members, or 404", "403",

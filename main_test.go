@@ -68,7 +68,7 @@ func allowed() map[string][]string {
 		},
 		"internal/convert/dates":     {"internal/text/diag"},
 		"internal/convert/encoded":   {"internal/text/diag"},
-		"internal/convert/jira/adf":  {"internal/convert/jira/wiki"},
+		"internal/convert/jira/adf":  {"internal/convert/jira/wiki", "internal/text/diag"},
 		"internal/convert/jira/wiki": {},
 		"internal/convert/mapping":   {"internal/text/diag", "internal/text/yamltext", "manifest"},
 		"internal/convert/records":   {"internal/text/diag"},

@@ -133,15 +133,27 @@ func requestsOfBatch(list []*Step) int {
 // so if the parent stands below it in the manifest. It may also be so in API v2, because a row cannot name an object of its own request. In
 // exact order, such an object is therefore created without the parent, and an update names the parent when both exist.
 
-// deferParents removes the parent from creates that may be overtaken, and adds the updates that name these parents. Changes of existing items
-// that name later parents move to the phase of these updates. If an object or its parent will be archived, the create keeps the parent, because
-// archived objects take no updates.
+// deferParents removes the parent from creates that may be overtaken, and adds the updates that name these parents. Changes of items that
+// name later items, as parents or in custom fields, move to the phase of these updates. If an object or its parent will be archived, the
+// create keeps the parent, because archived objects take no updates.
 func (ch *changes) deferParents(list []*Step) []*Step {
-	turns := map[*Step]int{}
+	turns := map[*Step]int{} // of the creates of objects that can be nested
 	for n, s := range list {
-		turns[s] = n
+		if s.Action == Create && s.Kind.ParentField != "" {
+			turns[s] = n
+		}
 	}
 	for n, s := range list {
+		isLater := func(r resource.Reference) bool {
+			at, wanted := ch.objects.index[r.Target]
+			return wanted && turns[ch.steps.of[at]] > n
+		}
+		if s.Action != Create {
+			if slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return slices.ContainsFunc(v.Refs, isLater) }) {
+				s.phase = max(s.phase, completing)
+			}
+			continue
+		}
 		k := slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
 			return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
 		})
@@ -150,12 +162,8 @@ func (ch *changes) deferParents(list []*Step) []*Step {
 		}
 		v := s.Values()[k]
 		parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
-		inBatch := ch.in.API == resource.V2 && s.Action == Create && bulkOperation(s) != nil
-		switch {
-		case parent == nil || parent.Action != Create || turns[parent] <= n && !inBatch:
-		case s.Action != Create:
-			s.phase = max(s.phase, completing)
-		case !isArchived(s.Object) && !isArchived(parent.Object):
+		inBatch := ch.in.API == resource.V2 && bulkOperation(s) != nil
+		if parent != nil && parent.Action == Create && (turns[parent] > n || inBatch) && !isArchived(s.Object) && !isArchived(parent.Object) {
 			s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
 			list = append(list, ch.nameParent(s, v)...)
 		}

@@ -222,6 +222,26 @@ func TestAnExistingItemDoesNotBringItsParentForwardInExactOrder(t *testing.T) {
 	}
 }
 
+// TestACustomFieldDoesNotBringAnItemForwardInExactOrder: its value is set after all items have their numbers.
+func TestACustomFieldDoesNotBringAnItemForwardInExactOrder(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.given("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "id="+web).put("work_item_type/web/task", "name=Task")
+	w.put("work_item_property/web/task/after", "name=After", "type=relation", "relation_type=issue")
+	w.put("work_item/web/a", "name=A", "type=@work_item_type/web/task").put("work_item/web/b", "name=B").put("work_item/web/c", "name=C")
+	a, ref := w.byName["work_item/web/a"], resource.Reference{Text: "c", Target: w.byName["work_item/web/c"]}
+	a.Values = append(a.Values, resource.Value{Field: resource.CustomField(w.byName["work_item_property/web/task/after"]), Refs: []resource.Reference{ref}})
+	s.in.ExactOrder = true
+	got := turns(s.mustPlan(w.all()))
+	if diff := cmp.Diff([]string{
+		"1 create work_item/web/a, needs work_item_type/web/task", "1 create work_item/web/b", "1 create work_item/web/c",
+		"0 update work_item/web/a, needs work_item_property/web/task/after, needs work_item/web/a, needs work_item/web/c",
+	}, got[len(got)-4:]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestSubItemsShareARequestWithTheirParents: they are created without, and get them afterwards.
 func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,7 @@ func choice(f cli.StringFlag, words ...string) choiceFlag {
 		}
 		hint := diag.OneOf(value, words)
 		if f.Name == "output" {
-			hint = "--output is the format, text or json; > FILE writes a file, and --out FILE of plan and undo saves a plan"
+			hint = "--output is the format: " + strings.Join(words, ", ") + "; > FILE writes a file, and --out FILE of plan and undo saves a plan"
 		}
 		return usageError{text: fmt.Sprintf("--%s cannot be %q", f.Name, value), hint: hint}
 	}

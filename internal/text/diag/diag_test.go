@@ -139,3 +139,14 @@ func TestLongTextsAreCutWhenTheyAreAdded(t *testing.T) {
 		}
 	}
 }
+
+// White space of JSON may follow a value. Nothing else may, not even another space.
+func TestATextAfterAJSONValueIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`{"a":1}`: true, "{\"a\":1} \t\r\n": true, `{"a":1}x`: false, `{"a":1} {"a":2}`: false, "{\"a\":1}\u00a0": false} {
+		var value struct{ A int }
+		if _, err := diag.ReadJSON([]byte(text), &value); (err == nil) != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

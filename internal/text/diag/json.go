@@ -19,7 +19,7 @@ import (
 func ReadJSON(text []byte, value any) (line int, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err = d.Decode(value); err != nil || len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+	if err = d.Decode(value); err != nil || len(bytes.Trim(text[d.InputOffset():], " \t\r\n")) > 0 {
 		var whole json.RawMessage
 		err = cmp.Or(json.Unmarshal(text, &whole), err) // it knows the place of a syntax error, and refuses a second value
 	}

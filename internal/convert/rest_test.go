@@ -31,6 +31,10 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Cerrada"}, "closed_on": "2025-01-01T00:00:00Z"}]`,
 			want: []string{"{name: Cerrada, group: completed}"},
 		},
+		"Redmine: an issue without a time at which it was closed is open": {
+			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Wartend"}, "closed_on": ""}]`,
+			want: []string{"{name: Wartend}"},
+		},
 		"Redmine: what is closed is done, whatever its name": {
 			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Feedback", "is_closed": true}}]`,
 			want: []string{"{name: Feedback, group: completed}"},
@@ -169,6 +173,10 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l", "desc": "名**「引用」**名 and **名(x)**名, **b**, ` + "`**「c」**名`" + `, 2 ** 3 ** 4"}]}`,
 			want: []string{"名<strong>「引用」</strong>名 and <strong>名(x)</strong>名, **b**, `**「c」**名`, 2 ** 3 ** 4"},
 		},
+		"Bugzilla: an open state of an unknown name is started": {
+			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "WAITING_QA", "is_open": true}]}`,
+			want: []string{"{name: WAITING_QA, group: started}"}, note: "no-comments",
+		},
 		"Bugzilla: what was not done is cancelled": {
 			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
 			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",
@@ -266,15 +274,18 @@ func TestATextInPlaceOfAnObjectIsCarriedOrNamed(t *testing.T) {
 		file, want string
 		lost       []string // names of lost values
 	}{
-		"the state of an issue of Redmine":   {`[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"name": "Bug"}, "status": "Waiting", "subject": "One"}]`, "state: Waiting", nil},
-		"the category of a state of Jira":    {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "Done"}}}`, "{name: Odd, group: completed}", nil},
-		"an item of a checklist of Trello":   {fmt.Sprintf(board, `"checklists":[{"id":"k1","name":"List","idCard":"c1","checkItems":["zebra step"]}]`), `checklists.checkItems | zebra step |`, nil},
-		"the data of an action of Trello":    {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"updateCard","date":"2025-01-02T00:00:00Z","data":"zebra"}]`), "Card", []string{"no object: board actions.data"}},
-		"a subtask of Asana":                 {`{"data": [{"gid": "1", "name": "One", "completed": false, "subtasks": ["zebra"]}]}`, "subtasks | zebra |", nil},
-		"a custom field of Trello":           {strings.Replace(fmt.Sprintf(board, `"actions":[]`), `"idList":"l1"`, `"idList":"l1","customFieldItems":[{"id":"f","value":"zebra"},"quokka"]`, 1), "customFieldItems | quokka |", nil},
-		"a category of Jira that is unknown": {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "zebra"}}}`, "statusCategory | zebra |", nil},
-		"the author of an action of Trello":  {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","memberCreator":"zebra","data":{"text":"x","card":{"id":"c1"}}}]`), "author: zebra", nil},
-		"the card of a comment of Trello":    {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","data":{"text":"x","card":{"id":"c1"},"list":"quokka"}}]`), "text: x", nil},
+		"the state of an issue of Redmine":        {`[{"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"name": "Bug"}, "status": "Waiting", "subject": "One"}]`, "state: Waiting", nil},
+		"the category of a state of Jira":         {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "Done"}}}`, "{name: Odd, group: completed}", nil},
+		"an item of a checklist of Trello":        {fmt.Sprintf(board, `"checklists":[{"id":"k1","name":"List","idCard":"c1","checkItems":["zebra step"]}]`), `checklists.checkItems | zebra step |`, nil},
+		"the data of an action of Trello":         {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"updateCard","date":"2025-01-02T00:00:00Z","data":"zebra"}]`), "Card", []string{"no object: board actions.data"}},
+		"a subtask of Asana":                      {`{"data": [{"gid": "1", "name": "One", "completed": false, "subtasks": ["zebra"]}]}`, "subtasks | zebra |", nil},
+		"a custom field of Trello":                {strings.Replace(fmt.Sprintf(board, `"actions":[]`), `"idList":"l1"`, `"idList":"l1","customFieldItems":[{"id":"f","value":"zebra"},"quokka"]`, 1), "customFieldItems | quokka |", nil},
+		"the fields of a parent of Jira":          {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "parent": {"key": "A-2", "fields": "zebra"}}}`, "parent.fields | zebra |", nil},
+		"the options of a custom field of Trello": {fmt.Sprintf(board, `"customFields":[{"id":"f","name":"Size","options":["zebra"]}]`), "Card", []string{"no object: customFields.options"}},
+		"the value of an option of Trello":        {fmt.Sprintf(board, `"customFields":[{"id":"f","name":"Size","options":[{"id":"o","value":"zebra"}]}]`), "Card", []string{"no object: customFields.options.value"}},
+		"a category of Jira that is unknown":      {`{"id": 1, "key": "A-1", "fields": {"summary": "One", "status": {"name": "Odd", "statusCategory": "zebra"}}}`, "statusCategory | zebra |", nil},
+		"the author of an action of Trello":       {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","memberCreator":"zebra","data":{"text":"x","card":{"id":"c1"}}}]`), "author: zebra", nil},
+		"the card of a comment of Trello":         {fmt.Sprintf(board, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","data":{"text":"x","card":{"id":"c1"},"list":"quokka"}}]`), "text: x", nil},
 		"the user of a change of Bitbucket": {
 			`{"issues": [{"id": 1, "title": "One", "kind": "bug", "status": "new", "priority": "major", "reporter": "kim", "content_updated_on": null}], "attachments": [{"issue": 1, "filename": "zebra.png", "path": "p/1", "user": "ann"}],
 			"comments": [{"issue": 1, "id": 5, "content": "x", "user": "zebra", "created_on": "2025-01-02T00:00:00Z"}], "logs": []}`, "author: zebra", nil,

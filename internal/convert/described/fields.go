@@ -87,6 +87,9 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 		i.State = convert.State{Name: texts[0], Category: cmp.Or(x.words.Group(texts[0]), i.State.Category)}
 	case "closed", "open":
 		i.State.Category = closed(i.State.Category, (texts[0] == "true") == (of == "closed"))
+		if of == "open" {
+			i.State.Category = cmp.Or(i.State.Category, "started")
+		}
 	case "resolution":
 		i.Resolution = x.words.Resolution(texts[0])
 	case "type":

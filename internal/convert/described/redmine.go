@@ -32,7 +32,7 @@ func redmineHooks() hooks {
 			for _, of := range []string{"status", "tracker", "priority", "assigned_to", "category", "fixed_version", "project", "author"} {
 				names[of+"_id "+x.text(v, []string{of + ".id"})] = x.text(v, []string{of + ".name"})
 			}
-			closed[i] = v.Has("closed_on")
+			closed[i] = x.text(v, []string{"closed_on"}) != ""
 			if textile.MatchString(i.Text.Body) {
 				x.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
 			}

@@ -168,6 +168,11 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"number": 2, "title": "Two", "state": "OPEN", "url": "https://github.com/o/r/pull/2"}], "pageInfo": {"hasNextPage": false}}}}`,
 			want: []string{"name: One", "text: a reply"}, not: []string{"Two"}, note: "comments-not-exported",
 		},
+		"Linear: a relation without a type relates two issues": {
+			text: `{"nodes": [{"identifier": "A-1", "title": "One", "relations": {"nodes": [{"relatedIssue": {"identifier": "A-2"}}, {"type": "BLOCKS", "relatedIssue": {"identifier": "A-3"}}]}},
+				{"identifier": "A-2", "title": "Two"}, {"identifier": "A-3", "title": "Three"}]}`,
+			want: []string{"relations: {blocking: [a/A-3], relates_to: [a/A-2]}"}, note: "no-comments",
+		},
 		"Trello: bold beside signs that are no letters": {
 			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
 				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l", "desc": "名**「引用」**名 and **名(x)**名, **b**, ` + "`**「c」**名`" + `, 2 ** 3 ** 4"}]}`,

@@ -69,6 +69,7 @@ func linearHooks() hooks {
 			c.At = c.At.Truncate(time.Second)
 			return ""
 		},
+		link: func(kind string) (name, way string) { return cmp.Or(strings.ToLower(kind), "related"), "" },
 		finish: func(x *reader) {
 			delete(keys, "")
 			for _, i := range x.issues {

@@ -16,11 +16,14 @@ func (c *call) cycleOf(t *tx) (stored, bool) {
 }
 
 // issueList returns the IDs in a list of items, each once and in lower case; upper names the IDs that were not in lower
-// case. The sandbox serves no other values.
+// case. Of a list, the sandbox serves only texts.
 func issueList(named any) (ids []string, upper map[string]bool, refused *reply) {
 	items, ok := named.([]any)
-	if upper = map[string]bool{}; !ok {
-		return nil, nil, new(notServed("issues that are no list,"))
+	switch upper = map[string]bool{}; {
+	case slices.Contains(names("int float bool"), pythonType(named)):
+		return nil, nil, new(serverError())
+	case !ok: // the service takes the characters of a text and the names of an object for IDs
+		return nil, nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
 	}
 	for _, item := range items {
 		given, isText := item.(string)
@@ -41,8 +44,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	if c.notAnObject() != nil {
 		return serverError()
 	}
-	named := c.in["issues"]
-	if isFalsy(named) {
+	if isFalsy(c.in["issues"]) {
 		return reply{http.StatusBadRequest, row{"error": "Work items are required", "code": "MISSING_WORK_ITEMS"}}
 	}
 	cycle, ok := c.cycleOf(t)
@@ -55,7 +57,7 @@ func addCycleIssues(c *call, t *tx) reply {
 			"message": "The Cycle has already been completed so no new issues can be added",
 		}}
 	}
-	ids, upper, refused := issueList(named)
+	ids, upper, refused := issueList(c.in["issues"])
 	if refused != nil {
 		return *refused
 	}

@@ -57,7 +57,7 @@ func exceptions() map[string]string {
 		"10#86":  "the recorded server was not registered yet",
 		"10#14":  "a header with underscores is the Python server's reading of X-API-Key",
 	}
-	for name := range strings.FieldsSeq("02#52 02#53 02#54 02#55 02#56 05#46 05#47 05#50 06#16 06#24 08#2 08#8 08#9 08#10 08#11 08#12 08#16 08#23 08#24 08#25 " +
+	for name := range strings.FieldsSeq("02#52 02#53 02#54 02#55 02#56 05#46 05#47 05#50 06#24 08#2 08#8 08#9 08#10 08#11 08#12 08#16 08#23 08#24 08#25 " +
 		"08#26 08#27 09#4 09#5 10#53 10#62 10#101 10#102 10#114") {
 		out[name] = "the sandbox serves what planform asks for, and this it does not ask"
 	}

@@ -113,6 +113,21 @@ func TestAModuleIsGivenItemsWhoseNumberPythonCanTell(t *testing.T) {
 	}
 }
 
+func TestItemsThatAreNoListAreRefusedAsPythonReadsThem(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for _, list := range []string{"modules/" + moduleCheckout + "/module-issues/", "cycles/" + cycleSprint14 + "/cycle-issues/"} {
+		for named, status := range map[string]int{
+			`"x"`: http.StatusBadRequest, `"` + workItemWeb1 + `"`: http.StatusBadRequest, `{"a": 1}`: http.StatusBadRequest,
+			"5": http.StatusInternalServerError, "true": http.StatusInternalServerError,
+		} {
+			if got := ask(t, s, "POST", "projects/"+projectWeb+"/"+list, `{"issues": `+named+`}`); got.status != status {
+				t.Errorf("%s %s: %d, want %d", list, named, got.status, status)
+			}
+		}
+	}
+}
+
 func TestTheContentsOfAProjectOrAnItemAreDeletedWithIt(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})

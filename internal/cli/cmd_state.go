@@ -358,7 +358,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, r := range moved {
 			f.Put(r)
 		}
-		return fmt.Sprintf("moved %s to %s: %d records", from, to, len(moved)), nil
+		return fmt.Sprintf("moved %s to %s: %s", from, to, diag.Count(len(moved), "record")), nil
 	})
 }
 

@@ -54,7 +54,7 @@ func TestASecondApplyIsToldWhoHoldsTheLock(t *testing.T) {
 func TestAStateThatIsNotOursIsLeftAsItWas(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, says string }{
-		"a file that is no JSON is no state":      {"{\"format", "not a state file"},
+		"a file that is no JSON is no state":      {"{\"format", "not from planform"},
 		"a state of another workspace is refused": {`{"format_version":1,"lineage":"l","serial":1,"base_url":"URL","workspace":"other","objects":[]}`, "workspace"},
 		"a state of another server is refused":    {`{"format_version":1,"lineage":"l","serial":1,"base_url":"https://plane.example.com","workspace":"acme","objects":[]}`, "server"},
 		"a state of a newer planform is refused":  {`{"format_version":99,"lineage":"l","serial":1,"base_url":"URL","workspace":"acme","objects":[]}`, "newer"},

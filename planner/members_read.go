@@ -99,7 +99,7 @@ func (mb *memberships) findFormer(s *memberSet) {
 		if s.lacks(e) {
 			read, _ := readOf(op, map[string]string{"workspace_slug": mb.in.Workspace})
 			e.hasLeft = slices.ContainsFunc(mb.service.askOptional(read).Rows, func(row resource.Row) bool {
-				return row.ID() == e.id && resource.HasLeft(row)
+				return row.ID() == e.id && s.kind.Membership.HasLeft(row)
 			})
 		}
 	}
@@ -108,7 +108,7 @@ func (mb *memberships) findFormer(s *memberSet) {
 // hasLeft reports whether a wanted member is known to have left the container, into which the service does not take them back, or the
 // workspace.
 func (mt *memberSet) hasLeft(e *member) bool {
-	return e.hasLeft || mt.hasList && mt.list.has(e.id) && resource.HasLeft(mt.list.rows[e.id][0])
+	return e.hasLeft || mt.hasList && mt.list.has(e.id) && mt.kind.Membership.HasLeft(mt.list.rows[e.id][0])
 }
 
 // newAttribute returns the attribute that a new member gets.

@@ -274,3 +274,26 @@ func TestMembersAreAddedInBatchesOf100(t *testing.T) {
 		t.Errorf("%+v", plan.Summary)
 	}
 }
+
+// TestAnInactivePropertyOfATypeDidNotLeaveIt: only people leave a container.
+func TestAnInactivePropertyOfATypeDidNotLeaveIt(t *testing.T) {
+	t.Parallel()
+	bug, severity := uuid(3, 1), uuid(4, 1)
+	s := newService(t, resource.V2)
+	s.given("workspace_work_item_type", "", bug, "name=Bug").given("workspace_work_item_property", "", severity, "name=Severity")
+	s.members["workspace_type_property "+bug] = []string{severity}
+	in := s.in
+	in.Observed = planner.Observed{}
+	in.Desired = want(t).put("workspace_work_item_property/severity", "id="+severity).
+		put("workspace_work_item_type/bug", "id="+bug, "properties=@workspace_work_item_property/severity").all()
+	result := planner.Build(load(t, in, func(r planner.Read) planner.Answer {
+		a := s.answer(r)
+		for _, row := range a.Rows {
+			row["is_active"] = false
+		}
+		return a
+	}))
+	if err := result.Findings.Err(); err != nil || len(result.Plan.Steps) > 0 {
+		t.Errorf("%v %v", err, lines(result.Plan))
+	}
+}

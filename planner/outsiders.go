@@ -106,7 +106,7 @@ func (ou *outsiders) insiders(via *resource.Kind, container objectID) map[string
 	for id, rows := range list.rows {
 		role := roles[id]
 		switch fixed := via.Membership.ShowsFixed(rows[0]); {
-		case resource.HasLeft(rows[0]):
+		case via.Membership.HasLeft(rows[0]):
 			role = formerMember
 		case fixed || role == "" && a != nil: // if the service does not show a role: the one that planform set last
 			role = cmp.Or(a.Shown(rows[0]), prior.Values[AttributeKey(a, id)])

@@ -203,9 +203,11 @@ func (m *Membership) OwnID(row Row) string {
 	return row.ID()
 }
 
-// HasLeft reports whether a row shows a former member. The community edition still lists former members, and since version 1.4 it tells
-// which they are.
-func HasLeft(row Row) bool { return row["is_active"] == false }
+// HasLeft reports whether a row shows a person who is a former member. The community edition still lists former members, and since version
+// 1.4 it tells which they are. Other members, such as types, stay if they are inactive.
+func (m *Membership) HasLeft(row Row) bool {
+	return m.Member == People().Name && row["is_active"] == false
+}
 
 // LacksRoles reports whether the rows of a list of members do not show the attribute that each member has.
 func (m *Membership) LacksRoles(rows []Row) bool {

@@ -319,7 +319,7 @@ func (r *reader) readMembers(ctx context.Context, objects []*object) error {
 			if m.On == m.Container && resource.MustLookup(m.Member).Governance.AtWorkspace && l.parent.find(resource.MustLookup(m.Member), id) == nil {
 				continue // the member belongs to the project itself
 			}
-			if resource.HasLeft(row) {
+			if m.HasLeft(row) {
 				r.content.omitted.add(omission{what: "former member", why: "a copy would make them a member again"}, l.parent.label(), 1)
 				continue
 			}

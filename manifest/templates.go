@@ -576,6 +576,7 @@ func (x *expander) spend(n *node, elements int) bool {
 // brokenTag marks a node that replaces an invalid reference, so that no further problem is reported for it.
 const brokenTag = "!planform-broken"
 
+// brokenNode returns a node that stands for an invalid reference at a place.
 func brokenNode(place *node) *node {
 	return &node{Kind: scalarNode, Tag: brokenTag, Line: place.Line, Column: place.Column}
 }

@@ -32,7 +32,7 @@ func init() {
 				Example: "Ada Lovelace",
 			},
 			{
-				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Immutable: true, Past: true, TextRules: moment(),
+				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Immutable: true, Past: true, TextRules: momentRules(),
 				Doc: "Original creation time of an imported comment. API v1 stores it. With an `author`, it also leads the text, in its own time zone.", Example: "2024-05-17T09:30:00Z",
 			},
 			{

@@ -27,7 +27,7 @@ func init() {
 				Doc:     "The decision. If people decide in Plane, leave it out: then it is not compared.", Example: "pending",
 			},
 			{
-				Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.",
+				Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: momentRules(), Doc: "Moment until which a snoozed item rests.",
 				Example: "2031-03-01T09:00:00Z",
 			},
 			{

@@ -97,7 +97,7 @@ links:
 				Doc: "Position among the items of one state: lower comes first.", Example: "1000",
 			},
 			{
-				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Immutable: true, Past: true, TextRules: moment(),
+				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Immutable: true, Past: true, TextRules: momentRules(),
 				Doc: "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
 			{
@@ -143,7 +143,7 @@ links:
 // momentPattern matches a time that the service accepts.
 const momentPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`
 
-func moment() TextRules {
+func momentRules() TextRules {
 	return TextRules{Pattern: momentPattern, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"}
 }
 

@@ -287,9 +287,9 @@ func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	return sc.journal.Begin(ctx, intents)
 }
 
-// enqueueLogged queues batches whose intents are in the journal, and sets the target length of the queue. Half of the queue must last for a flush that takes three
-// times as long as this one. It is not longer, because after a crash the next run checks each intent. If the service is faster than the
-// disk, it lasts for a dozen flushes, so that outcomes do not always wait for flushes.
+// enqueueLogged queues batches whose intents are in the journal, and sets the target length of the queue. Half of the queue must last for a
+// flush that takes three times as long as this one. It is not longer, because after a crash the next run checks each intent. If the service
+// is faster than the disk, it lasts for a dozen flushes, so that outcomes do not always wait for flushes.
 func (sc *scheduler) enqueueLogged(ctx context.Context, logged []batch, err error) {
 	sc.logging = false
 	flushes := 3

@@ -10,8 +10,8 @@
 // an object that could not be read never counts as absent.
 //
 // Begin reading in world.go and build.go. They run these stages from top to bottom; the stages up to contents load. Each stage has a type
-// and a few files. It has fields for the earlier stages that it uses, and never uses a later one. What bind found out about an object does
-// not change afterwards. Tests check both. The file shown.go has what other packages, such as pull, read of a World.
+// and a few files. It has fields for the earlier stages that it uses, and never uses a later one. A binding does not change
+// after bind. Tests check both. Other packages, such as pull, read a World by the methods in shown.go.
 // The files of four areas have a common prefix: identity_ (rows of objects), prune_ (deletions), members_ (memberships) and settle_
 // (requests of earlier runs without an outcome). No other file reads such requests; a test checks this.
 //

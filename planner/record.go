@@ -64,7 +64,7 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
-// hasApplied reports whether a value is the one that was applied last.
+// hasApplied reports whether a value was applied last.
 func (r *Record) hasApplied(field *resource.Field, canonical string) bool {
 	applied, known := r.Values[field.Name]
 	return known && resource.IsDigest(applied, canonical)

@@ -1,4 +1,7 @@
-// Package authors finds out who changed the fields of a plan on the service, and when. The plan does not depend on it.
+// Package authors finds out who changed the fields of a plan on the service, and when. People read this beside the changes; no step depends
+// on it.
+//
+// It names the reads that it needs, at most 61, and makes no request. Where the answers do not show an author, there is none.
 package authors
 
 import (

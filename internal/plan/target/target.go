@@ -1,4 +1,7 @@
 // Package target selects the objects of a manifest that a run is limited to, by patterns of their addresses.
+//
+// An object is never selected without the objects that it needs. A pattern without a match is an error. The package must not know plans
+// or the service.
 package target
 
 import (

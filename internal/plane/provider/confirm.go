@@ -13,7 +13,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// The answer to a batch contains only IDs. The list of API v2 shows the containers of the rows, see withoutPlaced. The list of API v1 shows the values of the rows, including texts.
+// The answer to a batch contains only IDs. The list of API v2 shows the containers of the rows, see withoutPlaced. The list of API v1 shows
+// the values of the rows, including texts.
 
 // writtenRows holds the rows of one kind and parent that the batches of a run wrote.
 type writtenRows struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// upload sends the request of a create. With a file, it sends three requests, with the form of the answer in between. The service lists only confirmed
-// uploads, and gives no second form for the same object. So an incomplete object of an earlier attempt, which the service names as the
-// conflict of the first request, is deleted, and there are never two.
+// upload sends the request of a create. With a file, it sends three requests, with the form of the answer in between. The service lists only
+// confirmed uploads, and gives no second form for the same object. So an incomplete object of an earlier attempt, which the service names as
+// the conflict of the first request, is deleted, and there are never two.
 func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) {
 	step := r.step
 	i := slices.IndexFunc(step.Values(), func(v *resource.Value) bool { return v.Content != nil })

@@ -1,7 +1,7 @@
 // Package pull takes changes that people made on the service into the manifests.
 //
-// [Take] turns the differences between service and manifests into edits of files, with the same texts as an export, and reads the edited manifests before
-// anybody writes them. Every object must be unchanged except for the taken values, and a plan must find these values equal to the
+// [Take] turns the differences between service and manifests into edits of files, with the same texts as an export, and reads the edited
+// manifests before anybody writes them. Every object must be unchanged except for the taken values, and a plan must find these values equal to the
 // service's. A value that breaks this is not taken, and a finding says why.
 //
 // A value that contains references, such as ${{ name }}, is not taken: a finding names the place of the

@@ -21,7 +21,7 @@ import (
 type Input struct {
 	Manifest *manifest.Manifest
 	Plan     *planner.Plan
-	// Differences are what people changed, by the service that the plan was made from.
+	// Differences holds the changes of people on the service, as the plan's reads show them.
 	Differences divergence.Set
 	Theirs      bool // the service's value wins a conflict
 	// Read returns a file's text; Load reads the manifests with edited texts, and Replan plans them.

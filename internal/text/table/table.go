@@ -65,6 +65,7 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 			}
 			above := bytes.Count(bytes.ReplaceAll(head[:at], []byte("\r\n"), []byte("\n")), []byte("\n"))
 			_, _ = l.in.Discard(at) // the header is in the buffer
+			l.line, l.row = above, above
 			r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
 			r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
 			r.place = func(line int) int { return line + above }
@@ -262,10 +263,10 @@ func (r *Reader) explain(err error) error {
 	case !ok:
 		return err
 	case r.lines.ended && r.lines.quoted && errors.Is(bad.Err, csv.ErrQuote):
-		return damaged(fmt.Errorf("%s:%d: a quotation that begins in this row has no end", r.name, bad.StartLine))
+		return damaged(fmt.Errorf("%s:%d: a quotation that begins in this row has no end", r.name, r.place(bad.StartLine)))
 	default:
-		return diag.WithHint(fmt.Errorf("%s:%d:%d: a quotation mark stands where none may be", r.name, bad.Line, bad.Column),
-			"the row begins on line "+strconv.Itoa(bad.StartLine)+"; within a cell each quotation mark is written twice")
+		return diag.WithHint(fmt.Errorf("%s:%d:%d: a quotation mark stands where none may be", r.name, r.place(bad.Line), bad.Column),
+			"the row begins on line "+strconv.Itoa(r.place(bad.StartLine))+"; within a cell each quotation mark is written twice")
 	}
 }
 

@@ -92,6 +92,8 @@ func TestBrokenTablesAreErrorsWithTheirLine(t *testing.T) {
 		"a header without the expected columns is an error":           {"a,b\n1,2\n", "f.csv:1: the header has none of the expected columns", ""},
 		"a quotation without an end names the row in which it begins": {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
 		"a quotation mark within a cell is written twice":             {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
+		"titles above the header count as lines":                      {"sep=,\nA title\nKey,Text\na,b\nc,d\"e\n", `f.csv:5:4: a quotation mark stands where none may be`, "begins on line 5"},
+		"a quotation without an end below titles names its row":       {"A title\n\nKey,Text\na,b\nc,\"d\ne\n", "f.csv:5: a quotation that begins in this row has no end", "cut off"},
 		"text after a quotation is an error":                          {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
 		"a row longer than the header is an error":                    {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "a cell that holds ',' stands between quotation marks"},
 		"a file may not end within its first row":                     {"Key,Text,X,Y,Z\na,b", "f.csv:2: the file ends within this row, which has 2 of 5 cells", "cut off"},

@@ -640,7 +640,23 @@ func TestTitlesThatRepeatAreNoKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run(t, filepath.Join(dir, "to"), fixture{files: []string{path}}, func(o *convert.Options) { o.Format, o.Mapping = "csv", mapping })
-	if err == nil || !strings.Contains(err.Error(), `a.csv:3: the title "Fix login" is the key, and line 2`) {
+	if err == nil || !strings.Contains(err.Error(), "a.csv:3: the key Fix login is that of another item, in line 2") {
 		t.Error(err)
+	}
+}
+
+func TestAKeyThatRepeatsIsNamedInAMappingWithAllColumns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, to := filepath.Join(dir, "a.csv"), filepath.Join(dir, "to")
+	if err := os.WriteFile(path, []byte("Nr,Heading\n1,first\n1,second\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(t, to, fixture{files: []string{path}}, func(o *convert.Options) { o.Format = "csv" })
+	if err == nil || !strings.Contains(err.Error(), "a.csv:3: the key 1 is that of another item, in line 2") {
+		t.Error(err)
+	}
+	if mapping, err := os.ReadFile(filepath.Join(to, "mapping.yaml")); err != nil || !strings.Contains(string(mapping), "Heading: '?'") {
+		t.Errorf("%v\n%s", err, mapping)
 	}
 }

@@ -26,13 +26,10 @@ func (e *export) look(c *Cells) error {
 	switch digest := c.digest(); {
 	case !known:
 		had = first{c.At, digest}
-	case e.guess != nil && e.titled[key] != title:
-		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.at.Line, had.at.File),
-			"another column is the key: name it under columns: in the mapping")
-	case e.guess != nil && (title == key || title == "") && digest != had.row:
-		return diag.WithHint(fmt.Errorf("%s: the title %q is the key, and line %d of %s has it, too, with other values", c.At,
-			diag.Truncate(key, 60), had.at.Line, had.at.File),
-			"take a column that is another one in each row, or add one with numbers, and name it as the key under columns: in the mapping")
+	case e.guess != nil && (e.titled[key] != title || (title == key || title == "") && digest != had.row):
+		return diag.WithHint(convert.ColumnsError(fmt.Sprintf("%s: the key %s is that of another item, in line %d of %s", c.At,
+			diag.Truncate(key, 60), had.at.Line, had.at.File)),
+			"take a column that differs in each row, or add one with numbers, and name it as the key under columns: in the mapping")
 	}
 	if !known {
 		e.keys[key], e.titled[key] = had, title

@@ -32,106 +32,97 @@ func trello() *api { return described(trelloText, trelloHooks) }
 
 // boards holds the boards of an export, and the records that complete their cards.
 type boards struct {
-	all      []*board
-	parts    map[string]records.Value // lists, labels and custom fields, by ID; each has the name of its list
-	said     map[string]bool          // IDs of actions
-	creators map[string]string        // by the ID of the card
-	changes  map[string]int           // by the ID of the card
+	all     []*board
+	parts   map[string]records.Value           // lists, labels, custom fields and their options, by ID; each has the name of its list
+	bearers map[string]*convert.Issue          // a card of each list and label, if possible one that is not archived
+	named   map[string]int                     // numbers of lists and labels of cards, by their names
+	said    map[string]bool                    // IDs of actions
+	past    convert.Apart                      // creators and numbers of changes, by the ID of the card
+	fields  map[*convert.Issue][]records.Value // values of custom fields
 }
 
 // board is one export of a board.
 type board struct {
-	project, name, id string
-	cards             []*card
-	lists, actions    int
+	convert.Project
+
+	id            string
+	last          int // the largest number of a card
+	cards         []*convert.Issue
+	records, left map[string]int // numbers of records by list, and of cards left out by their role
 }
 
-// card is an issue with the parts of the card that need its board. left is the reason why it becomes no item, such as template.
-type card struct {
-	*convert.Issue
-
-	list, link, left string
-	labels           []string // IDs
-	fields           []records.Value
-}
+// newBoard returns a board without records.
+func newBoard() *board { return &board{records: map[string]int{}, left: map[string]int{}} }
 
 // trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
-	b := &boards{all: []*board{{}}, parts: map[string]records.Value{}, said: map[string]bool{}, creators: map[string]string{}, changes: map[string]int{}}
-	return hooks{
-		record: b.record, place: b.place, finish: b.finish,
-		text: func(text string) string { return smartCard.ReplaceAllString(text, ")") },
-		link: func(isUpload string) (kind, way string) {
-			return cmp.Or(map[string]string{"true": "files"}[isUpload], "pages"), ""
-		},
+	b := &boards{
+		all: []*board{newBoard()}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
+		said: map[string]bool{}, past: convert.Apart{}, fields: map[*convert.Issue][]records.Value{},
 	}
+	return hooks{record: b.record, place: b.place, finish: b.finish, text: func(text string) string { return smartCard.ReplaceAllString(text, ")") }}
 }
 
 // record keeps the parts of a board until it ends.
 func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
 	const hint = "export the board: Menu, Print, export and share, Export as JSON"
 	at, of := x.reads(v), b.all[len(b.all)-1]
-	switch id := at("id"); {
-	case r.List == "cards" && id == "":
-		return true, fmt.Errorf("%s: a card without an ID", r.Position)
+	of.records[r.List]++
+	switch {
 	case r.List == "cards":
 		for _, action := range v.At("actions") { // of an answer of the REST API
-			if !b.action(x, action) {
-				err = cmp.Or(err, x.sorted(records.Record{List: "actions", Position: r.Position}, action))
-			}
+			b.action(x, action)
 		}
 	case r.List == "lists", r.List == "labels", r.List == "customFields":
-		of.lists += map[string]int{"lists": 1}[r.List]
 		v.Name = r.List
-		b.parts[id] = v
-	case r.List == "actions":
-		of.actions++
-		return b.action(x, v), nil
+		for _, part := range append(v.At("options"), v) {
+			b.parts[x.reads(part)("id")] = part
+		}
+	case r.List == "actions", r.List == "" && v.Has("data"):
+		b.action(x, v)
+		return true, nil
 	case r.List != "":
-	case v.Has("data"):
-		return b.action(x, v), nil
 	case v.Has("idShort"):
 		return true, diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), hint)
-	case id == "" || at("name") == "" || of.lists == 0:
+	case at("id") == "" || at("name") == "" || of.records["lists"] == 0:
 		return true, diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), hint)
 	default:
-		of.project, of.name, of.id = cmp.Or(at("shortLink"), id), at("name"), id
-		*x.project(of.project) = convert.Project{Key: of.project, Name: of.name, Description: at("desc"), Short: of.name}
-		b.all = append(b.all, &board{})
+		of.id, of.Project = at("id"), convert.Project{Key: cmp.Or(at("shortLink"), at("id")), Name: at("name"), Description: at("desc"), Short: at("name")}
+		*x.project(of.Key) = of.Project
+		b.all = append(b.all, newBoard())
 		return true, nil
 	}
 	return false, err
 }
 
-// action records an action of a card, and returns false if it is a comment. Actions that another file has too are passed over.
-func (b *boards) action(x *reader, v records.Value) bool {
+// action reads an action. Actions that another file has, too, are passed over.
+func (b *boards) action(x *reader, v records.Value) {
 	at := x.reads(v)
 	id, of := at("id"), at("data.card.id")
 	if !v.Has("data") || id != "" && b.said[id] {
-		return true
+		return
 	}
 	b.said[id] = true
-	switch kind := at("type"); {
-	case kind == "commentCard", kind == "copyCommentCard":
-		return false
+	switch comment, creation := x.find("comment"), x.find("creation"); {
+	case comment.fits(v):
+		x.take(comment, v)
 	case of == "": // such as a new member of the board
 		x.bookAll(nil, v, "board actions")
-	case slices.Contains([]string{"createCard", "copyCard", "convertToCardFromCheckItem", "emailCard"}, kind):
-		b.creators[of] = x.firstPerson(v, []string{"memberCreator", "idMemberCreator"})
-		x.bookAll(x.apart.Of(of), v, "creations")
+	case creation.fits(v):
+		b.past.Of(of).Reporter = x.firstPerson(v, creation.paths("created_by"))
+		x.bookAll(x.apart.Of(of), v, creation.word("as"))
 	default: // other actions are only counted
-		b.changes[of]++
-		x.to.Hold(x.apart.Of(of), "history", convert.Uncarried, kind, len(leaves("", v)))
+		b.past.Of(of).Left["history"]++
+		x.to.Hold(x.apart.Of(of), "history", convert.Uncarried, at("type"), len(leaves("", v)))
 	}
-	return true
 }
 
-// place keeps a card until all files are read.
+// place keeps the parts of a card until all files are read.
 func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	at, of := x.reads(v), b.all[len(b.all)-1]
-	c := &card{Issue: i, list: at("idList"), link: at("shortLink"), left: at("cardRole"), labels: x.texts(v.At("idLabels")), fields: v.At("customFieldItems")}
-	if at("isTemplate") == "true" {
-		c.left = cmp.Or(c.left, "template")
+	if role := cmp.Or(at("cardRole"), map[string]string{"true": "template"}[at("isTemplate")]); role != "" {
+		x.leave[i] = "cards left out"
+		of.left[role]++
 	}
 	for _, label := range v.At("labels") { // older boards have no list of labels
 		if id := x.reads(label)("id"); !b.parts[id].Object {
@@ -141,109 +132,101 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}
-	of.cards = append(of.cards, c)
+	of.cards, of.last, b.fields[i] = append(of.cards, i), max(of.last, i.Number), v.At("customFieldItems")
 }
 
 // finish completes the cards, and books the names of lists and labels with a card. It adds remarks on left-out cards and missing comments.
 func (b *boards) finish(x *reader) {
-	links, bearers := map[string]*card{}, map[string]*card{} // cards by their short links, and by the ID of their list or label
-	named := map[string]int{}                                // numbers of lists and labels of a board by their names
+	links := map[string]*convert.Issue{} // cards by their short links
 	for _, of := range b.all {
-		of.number(x)
-		for _, c := range of.cards {
-			list := x.reads(b.parts[c.list])
-			c.Project, c.Archived = of.project, c.Archived || list("closed") == "true"
-			c.Reporter, c.Left["history"] = b.creators[c.ID], b.changes[c.ID]
-			c.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
-			links[c.link] = c
-			for _, id := range append(c.labels, c.list) {
-				had := bearers[id]
-				if had == nil || had.Archived && !c.Archived {
-					bearers[id] = c
+		for _, i := range of.cards {
+			list := x.reads(b.parts[i.State.Name])
+			links[i.Key], i.Project, i.Archived = i, of.Key, i.Archived || list("closed") == "true"
+			i.Reporter, i.Left["history"] = b.past.Of(i.ID).Reporter, b.past.Of(i.ID).Left["history"]
+			for _, part := range append(i.Labels, convert.Label{Name: i.State.Name}) {
+				had := b.bearers[part.Name]
+				if had == nil || had.Archived && !i.Archived {
+					b.bearers[part.Name] = i
 				}
 				if had == nil {
-					named[b.nameOf(x, id, of)]++
+					b.named[b.nameOf(x, part.Name, i)]++
 				}
 			}
+			i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
 		}
+		of.number(x)
 	}
 	for _, of := range b.all {
-		left, missing := map[string]int{}, 0
-		for _, c := range of.cards {
-			b.complete(x, of, c, links, named)
-			if c.left != "" {
-				left[c.left]++
-				x.leave[c.Issue] = "cards left out"
-			} else {
-				missing += max(0, x.counted[c.ID]-len(x.comments[c.ID]))
+		missing := 0
+		for _, i := range of.cards {
+			b.complete(x, i, links)
+			if x.leave[i] == "" {
+				missing += max(0, x.counted[i.ID]-len(x.comments[i.ID]))
 			}
 		}
-		for _, role := range sortedKeys(left) {
-			x.to.Note("cards-left-out", of.name+": "+diag.Count(left[role], role+" card")+" left out")
+		for _, role := range sortedKeys(of.left) {
+			x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.left[role], role+" card")+" left out")
 		}
 		if missing > 0 {
 			x.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
 				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-				"then the same with &before= and the ID of the last one, and name these files, too", of.name, diag.Count(missing, "comment"), of.actions, of.id))
+				"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.records["actions"], of.id))
 		}
 	}
 	for _, id := range sortedKeys(b.parts) {
-		part := b.parts[id]
-		role, name, c := map[string]convert.Role{"lists": convert.OfState, "labels": convert.OfLabel}[part.Name], x.reads(part)("name"), bearers[id]
+		part, card := b.parts[id], b.bearers[id]
+		role, name := map[string]convert.Role{"lists": convert.OfState, "labels": convert.OfLabel}[part.Name], x.reads(part)("name")
 		switch {
 		case name == "" || role == "":
-		case c == nil:
+		case card == nil:
 			x.to.Hold(nil, part.Name+" of no card: name", convert.OfField, name, 1)
 		default:
-			x.to.Hold(c.Issue, part.Name+".name", role, name, 1)
-			at := b.nameOf(x, id, &board{project: c.Project})
-			if n := named[at]; part.Name == "lists" && n > 1 {
-				named[at] = 0 // one remark for all of them
-				x.to.Note("equal-lists", fmt.Sprintf("%s: %d lists are called %q, and become one state", x.project(c.Project).Name, n, strings.TrimSpace(name)))
+			x.to.Hold(card, part.Name+".name", role, name, 1)
+			if same := b.nameOf(x, id, card); part.Name == "lists" && b.named[same] > 1 {
+				x.to.Note("equal-lists", fmt.Sprintf("%s: %d lists are called %q, and become one state", x.project(card.Project).Name, b.named[same], strings.TrimSpace(name)))
+				b.named[same] = 0 // one remark for all of them
 			}
 		}
 	}
 }
 
-// nameOf returns the name of a list or label with its kind and its board, so that equal names can be counted.
-func (b *boards) nameOf(x *reader, id string, of *board) string {
-	return strings.Join([]string{of.project, strings.TrimPrefix(b.parts[id].Name, "labels"), strings.ToLower(strings.TrimSpace(x.reads(b.parts[id])("name")))}, "/")
+// nameOf returns the name of a list or label with its kind and the board of a card, so that equal names can be counted.
+func (b *boards) nameOf(x *reader, id string, card *convert.Issue) string {
+	return strings.Join([]string{card.Project, strings.TrimPrefix(b.parts[id].Name, "labels"), strings.ToLower(strings.TrimSpace(x.reads(b.parts[id])("name")))}, "/")
 }
 
-// complete adds the labels, the custom fields and the relations of a card.
-func (b *boards) complete(x *reader, of *board, c *card, links map[string]*card, named map[string]int) {
-	for _, id := range c.labels {
-		if at := x.reads(b.parts[id]); b.parts[id].Object {
-			colour := strings.ReplaceAll(at("color"), "_", " ")
-			l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(at("color"))}
-			if l.Name == "" {
-				l.Name = cmp.Or(colour, "no colour")
-			} else if colour != "" && named[b.nameOf(x, id, of)] > 1 { // it shares its name with another label
-				l.Name += " (" + colour + ")"
-			}
-			c.Labels = append(c.Labels, l)
-		} else {
-			x.to.Hold(c.Issue, "labels that are not in the file: id", convert.Uncarried, id, 1)
+// complete sets the labels, the custom fields and the relations of a card.
+func (b *boards) complete(x *reader, i *convert.Issue, links map[string]*convert.Issue) {
+	ids := i.Labels
+	i.Labels = nil
+	for _, id := range ids {
+		at := x.reads(b.parts[id.Name])
+		colour := strings.ReplaceAll(at("color"), "_", " ")
+		l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(at("color"))}
+		switch {
+		case !b.parts[id.Name].Object:
+			x.to.Hold(i, "labels that are not in the file: id", convert.Uncarried, id.Name, 1)
+			continue
+		case l.Name == "":
+			l.Name = cmp.Or(colour, "no colour")
+		case colour != "" && b.named[b.nameOf(x, id.Name, i)] > 1: // it shares its name with another label
+			l.Name += " (" + colour + ")"
 		}
+		i.Labels = append(i.Labels, l)
 	}
-	for _, f := range c.fields {
+	for _, f := range b.fields[i] {
 		is := x.reads(f)
-		def := b.parts[is("idCustomField")]
-		value := cmp.Or(is("value.text"), is("value.number"), x.day(c.Issue, is("value.date")), map[string]string{"true": "yes", "false": "no"}[is("value.checked")])
-		for _, option := range def.At("options") {
-			if id := x.reads(option)("id"); id != "" && id == is("idValue") {
-				value = x.reads(option)("value.text")
-			}
-		}
-		field(c.Issue, cmp.Or(x.reads(def)("name"), "Custom field "+is("idCustomField")), value, "cards.customFieldItems")
+		value := cmp.Or(is("value.text"), is("value.number"), x.day(i, is("value.date")), map[string]string{"true": "yes", "false": "no"}[is("value.checked")],
+			x.reads(b.parts[is("idValue")])("value.text"))
+		field(i, cmp.Or(x.reads(b.parts[is("idCustomField")])("name"), "Custom field "+is("idCustomField")), value, "cards.customFieldItems")
 	}
-	c.Pages = slices.DeleteFunc(c.Pages, func(page convert.Attachment) bool {
+	i.Pages = slices.DeleteFunc(i.Pages, func(page convert.Attachment) bool {
 		m := append(cardAddress.FindStringSubmatch(page.URL), "", "")
 		other := links[m[1]]
-		if other == nil || other == c || other.Project != c.Project {
+		if other == nil || other == i || other.Project != i.Project {
 			return false
 		} // the relation begins at one of the two cards, so that two cards that link to each other have one relation
-		c.Issue.Links = append(c.Issue.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < c.Key})
+		i.Links = append(i.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < i.Key})
 		return true
 	})
 }
@@ -251,22 +234,18 @@ func (b *boards) complete(x *reader, of *board, c *card, links map[string]*card,
 // number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
 // keeps it; the others get their short links.
 func (br *board) number(x *reader) {
-	last, taken, shared := 0, map[int]bool{}, 0
-	for _, c := range br.cards {
-		last = max(last, c.Number)
-	}
-	for _, c := range slices.SortedFunc(slices.Values(br.cards), func(a, b *card) int { return cmp.Compare(a.ID, b.ID) }) {
-		n := c.Number
-		switch c.Key = cmp.Or(c.link, c.ID); {
+	taken, shared := map[int]bool{}, 0
+	for _, i := range slices.SortedFunc(slices.Values(br.cards), func(a, b *convert.Issue) int { return cmp.Compare(a.ID, b.ID) }) {
+		switch n := i.Number; {
 		case n > 0 && !taken[n]:
-			c.Key = strconv.Itoa(n)
-		case n > 0 && c.left == "":
+			i.Key = strconv.Itoa(n)
+			taken[n] = x.leave[i] == ""
+		case n > 0 && x.leave[i] == "":
 			shared++
-			c.Number = last + shared
+			i.Number = br.last + shared
 		}
-		taken[n] = taken[n] || c.left == ""
 	}
 	if shared > 0 {
-		x.to.Note("shared-numbers", br.name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
+		x.to.Note("shared-numbers", br.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
 	}
 }

@@ -54,9 +54,6 @@ func listActivities(c *call, t *tx) reply {
 
 // logActivity writes an activity of the route's item, under the route's project.
 func (c *call) logActivity(t *tx, verb string, field, before, after any, comment string) {
-	if !c.everExisted(t, c.vars["item"]) {
-		return
-	}
 	r := row{
 		"verb": verb, "field": field, "old_value": before, "new_value": after, "comment": comment, "attachments": []any{},
 		"epoch": float(float64(c.now.Unix())), "issue": c.vars["item"], "actor": c.user,

@@ -199,7 +199,7 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	var found *stored
-	err := s.store.update(func(t *tx) error {
+	must(s.store.update(func(t *tx) error {
 		a, ok := t.get(s.kinds.attachment, id)
 		if !ok || text(a.row, "signature") != signature {
 			return nil
@@ -209,10 +209,8 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 			t.save(s.kinds.attachment, a)
 		}
 		return nil
-	})
+	}))
 	switch {
-	case err != nil:
-		refuse(http.StatusInternalServerError, "InternalError", "the store is broken")
 	case found == nil:
 		refuse(http.StatusForbidden, "SignatureDoesNotMatch", "the signature is not valid")
 	case int64(len(file)) > sizeOf(found.row):

@@ -169,7 +169,7 @@ func (c *call) wrongChoices(t *tx, old, r row) *reply {
 }
 
 // writeChoices sets the options of a property: an option with an ID is changed, an option without is new. The service's SDK says only
-// that. An option that is left out is deleted here with the values that name it, because that is the worse case.
+// that. An option that is left out is deleted here, because that is the worse case.
 func (c *call) writeChoices(t *tx, _, property row) {
 	given, ok := c.in["options"].([]any)
 	if !ok {
@@ -193,20 +193,8 @@ func (c *call) writeChoices(t *tx, _, property row) {
 		kept[id] = true
 	}
 	for _, s := range t.all(k, scope(text(property, "id"))) {
-		if id := text(s.row, "id"); !kept[id] {
+		if !kept[text(s.row, "id")] {
 			t.remove(k, s)
-			for _, customer := range t.all(c.kinds.customer, inWorkspace(c)) {
-				c.dropChoice(t, text(customer.row, "id"), text(property, "id"), id)
-			}
-		}
-	}
-}
-
-// dropChoice removes an option from the values of a customer.
-func (c *call) dropChoice(t *tx, customer, property, option string) {
-	for _, s := range t.all(c.kinds.customerValue, scope(customer)) {
-		if text(s.row, "property") == property {
-			c.putValues(t, customer, property, filterIDs(s.row, "values", func(id string) bool { return id != option }))
 		}
 	}
 }

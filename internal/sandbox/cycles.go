@@ -37,18 +37,10 @@ func (ks *kinds) describeCycles() {
 			}
 			return nil
 		},
-		beforeDelete: func(c *call, t *tx, r row) *reply {
-			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
-				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
-			}
-			return nil
-		},
-		contents: []**kind{&ks.cycleIssue},
+		beforeDelete: onlyByCreator("owned_by", "cycle"),
+		contents:     []**kind{&ks.cycleIssue},
 		show: func(c *call, t *tx, r row, listed bool) row {
-			if !listed {
-				return r
-			}
-			return c.addTotals(t, r, c.kinds.cycleIssue)
+			return c.addTotals(t, r, listed, c.kinds.cycleIssue)
 		},
 	})
 	ks.cycleIssue = ks.add(&kind{
@@ -62,8 +54,21 @@ func (ks *kinds) describeCycles() {
 // groupTotals are the columns that addTotals fills.
 const groupTotals = "total_issues cancelled_issues completed_issues started_issues unstarted_issues backlog_issues"
 
-// addTotals adds the number of items of a cycle or module in each group.
-func (c *call) addTotals(t *tx, r row, members *kind) row {
+// onlyByCreator refuses to delete a record for everybody but the admins of the project and the user in a column.
+func onlyByCreator(column, noun string) func(c *call, t *tx, r row) *reply {
+	return func(c *call, t *tx, r row) *reply {
+		if projectRole(t, text(r, "project"), c.user) != roleAdmin && r[column] != c.user {
+			return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the "+noun))
+		}
+		return nil
+	}
+}
+
+// addTotals adds the number of items of a listed cycle or module in each group.
+func (c *call) addTotals(t *tx, r row, listed bool, members *kind) row {
+	if !listed {
+		return r
+	}
 	r = clone(r)
 	counts := map[string]int{}
 	n := 0
@@ -75,7 +80,7 @@ func (c *call) addTotals(t *tx, r row, members *kind) row {
 		}
 	}
 	r["total_issues"] = n
-	for _, g := range stateGroups() {
+	for _, g := range []string{"backlog", "unstarted", "started", "completed", "cancelled"} {
 		if members == c.kinds.moduleIssue && !c.answersByContract() {
 			counts[g] = min(counts[g], 1) // the service counts the groups, not the items
 		}
@@ -145,12 +150,10 @@ func (c *call) cycleDates(zone *time.Location, start, end string) (string, strin
 
 // zoneOf returns the time zone of a project.
 func zoneOf(t *tx, c *call, project string) *time.Location {
-	if p, ok := t.get(c.kinds.project, project); ok {
-		if zone, err := time.LoadLocation(text(p.row, "timezone")); err == nil {
-			return zone
-		}
-	}
-	return time.UTC
+	p, _ := t.get(c.kinds.project, project)
+	zone, err := time.LoadLocation(text(p.row, "timezone"))
+	must(err)
+	return zone
 }
 
 func isCompleted(r row, now time.Time) bool {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -219,17 +220,8 @@ func withoutTags(html string) any {
 	if html == "" {
 		return nil
 	}
-	var b strings.Builder
-	inside := false
-	for _, r := range html {
-		switch {
-		case r == '<':
-			inside = true
-		case r == '>' && inside:
-			inside = false
-		case !inside:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return tag.ReplaceAllString(html, "")
 }
+
+// tag matches a tag of HTML, with or without its end.
+var tag = regexp.MustCompile(`<[^>]*>?`)

@@ -64,21 +64,6 @@ func (m memberList) methods() methods {
 	return methods{http.MethodGet: do(m.list), http.MethodPost: documented(m.add, http.StatusCreated), http.MethodDelete: do(m.remove)}
 }
 
-// initiativeMembers serves the projects, the labels and the epics of an initiative, as the path says.
-func initiativeMembers(k *kinds) methods {
-	out := methods{}
-	lists := map[string]memberList{
-		"projects": {k.initiative, k.initiativeProject, k.project}, "labels": {k.initiative, k.initiativeLabelLink, k.initiativeLabel},
-		"epics": {k.initiative, k.initiativeEpic, k.workItem},
-	}
-	for method, of := range lists["projects"].methods() {
-		out[method] = &endpoint{contract: of.contract, do: func(c *call, t *tx) reply {
-			return lists[c.vars["members"]].methods()[method].do(c, t)
-		}}
-	}
-	return out
-}
-
 // bodyIDs returns the IDs in the body. All of them must exist.
 func (m memberList) bodyIDs(c *call, t *tx) ([]string, *reply) {
 	name := m.column() + "_ids"

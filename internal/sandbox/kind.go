@@ -85,11 +85,8 @@ func (c *call) isInArchivedProject(t *tx) bool { return c.kinds.isArchived(t, c.
 
 // isArchived reports whether a project is archived.
 func (ks *kinds) isArchived(t *tx, project string) bool {
-	if project == "" {
-		return false
-	}
-	p, ok := t.get(ks.project, project)
-	return ok && p.row["archived_at"] != nil
+	p, _ := t.get(ks.project, project)
+	return p.row["archived_at"] != nil
 }
 
 // recordsIn returns the records of the list that a route names, in order of creation.
@@ -130,6 +127,9 @@ func (k *kind) listAll(rows []stored) reply {
 	}
 	return reply{http.StatusOK, out}
 }
+
+// listWhole answers with the whole list as an array, in order of creation.
+func (k *kind) listWhole(c *call, t *tx) reply { return reply{http.StatusOK, k.renderWhere(c, t, nil)} }
 
 // renderWhere returns the rows of a list that pass a test, in order of creation; nil passes all rows.
 func (k *kind) renderWhere(c *call, t *tx, pass func(row) bool) []row {

@@ -115,10 +115,7 @@ func linkURL(c *call, old, _ row, _ string) *reply {
 
 // fetchMetadata does the work of the service's background worker: it reads the address, stores what it found, and clears the author.
 func (c *call) fetchMetadata(t *tx, r row) {
-	s, ok := t.get(c.kinds.link, text(r, "id"))
-	if !ok {
-		return
-	}
+	s, _ := t.get(c.kinds.link, text(r, "id"))
 	s.row["metadata"] = row{"url": r["url"], "title": nil, "favicon": "data:image/svg+xml;base64,PHN2Zy8+", "favicon_url": nil}
 	s.row["created_by"], s.row["updated_by"] = nil, nil
 	t.save(c.kinds.link, s)
@@ -130,13 +127,10 @@ func webAddress(s string) (address string, complaint []string) {
 	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !isPublicHost(u.Hostname()) {
 		return "", message("Invalid URL format.")
 	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-		return s, nil
-	case "ftp", "ftps":
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
 		return "", message("Invalid URL scheme.")
 	}
-	return "", message("Invalid URL format.")
+	return s, nil
 }
 
 // isPublicHost reports whether the service accepts a host in a link.

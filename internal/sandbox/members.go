@@ -8,13 +8,7 @@ import (
 )
 
 // readUser answers with the user of the request.
-func readUser(c *call, t *tx) reply {
-	s, ok := t.get(c.kinds.user, c.user)
-	if !ok {
-		return notFound()
-	}
-	return reply{http.StatusOK, c.kinds.user.visible(s.row)}
-}
+func readUser(c *call, t *tx) reply { return reply{http.StatusOK, c.profile(t, c.user)} }
 
 func workspaceMembers(c *call, t *tx) reply {
 	return c.kinds.member.listAll(t.all(c.kinds.member, scope(workspaceID)))
@@ -49,10 +43,7 @@ func listLightly(k *kind, user string) handler {
 
 // profile returns a user as other users see it.
 func (c *call) profile(t *tx, id string) row {
-	s, ok := t.get(c.kinds.user, id)
-	if !ok {
-		return row{}
-	}
+	s, _ := t.get(c.kinds.user, id)
 	return c.kinds.user.visible(s.row)
 }
 

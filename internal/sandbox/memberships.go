@@ -9,12 +9,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// cycleOf returns the cycle of the route. A membership of a cycle is in the list of the cycle and, under "cycle
-// membership" item cycle, in the index of its item.
-func (c *call) cycleOf(t *tx) (stored, bool) {
-	return t.getWithin(c.kinds.cycle, inProject(c), c.vars["cycle"])
-}
-
 // issueList returns the IDs in a list of items, each once and in lower case; upper names the IDs that were not in lower
 // case. Of a list, the sandbox serves only texts.
 func issueList(named any) (ids []string, upper map[string]bool, refused *reply) {
@@ -47,7 +41,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	if isFalsy(c.in["issues"]) {
 		return reply{http.StatusBadRequest, row{"error": "Work items are required", "code": "MISSING_WORK_ITEMS"}}
 	}
-	cycle, ok := c.cycleOf(t)
+	cycle, ok := t.getWithin(c.kinds.cycle, inProject(c), c.vars["cycle"])
 	if !ok {
 		return notFound()
 	}
@@ -158,19 +152,12 @@ func listMembers(container, members *kind) handler {
 	}
 }
 
-// routeMembership returns the membership of the route's item in the route's cycle or module.
-func routeMembership(c *call, t *tx, members *kind) (stored, bool) {
-	ix := members.indexes[0]
-	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
-}
-
+// removeMembership takes the route's item out of the route's cycle or module.
 func removeMembership(members *kind) handler {
 	return func(c *call, t *tx) reply {
-		s, ok := routeMembership(c, t, members)
-		if !ok {
+		if !c.dropMember(t, members, c.vars[members.indexes[0].fields[1]], c.vars["item"]) {
 			return notFound()
 		}
-		t.remove(members, s)
 		return reply{status: http.StatusNoContent}
 	}
 }

@@ -44,18 +44,10 @@ func (ks *kinds) describeModules() {
 			}
 			return nil
 		},
-		beforeDelete: func(c *call, t *tx, r row) *reply {
-			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
-				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the module"))
-			}
-			return nil
-		},
-		contents: []**kind{&ks.moduleIssue},
+		beforeDelete: onlyByCreator("created_by", "module"),
+		contents:     []**kind{&ks.moduleIssue},
 		show: func(c *call, t *tx, r row, listed bool) row {
-			if !listed {
-				return r
-			}
-			return c.addTotals(t, r, c.kinds.moduleIssue)
+			return c.addTotals(t, r, listed, c.kinds.moduleIssue)
 		},
 	})
 	ks.moduleIssue = ks.add(&kind{

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -139,31 +138,7 @@ func (c *call) ordered(t *tx, find func() []stored) []stored {
 	return l.found
 }
 
-// compare compares two values of one field; null comes last.
-func compare(a, b any) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	switch a := a.(type) {
-	case int:
-		if b, ok := b.(int); ok {
-			return cmp.Compare(a, b)
-		}
-	case string:
-		if b, ok := b.(string); ok {
-			return strings.Compare(a, b)
-		}
-	case json.Number:
-		if b, ok := b.(json.Number); ok {
-			x, _ := a.Float64()
-			y, _ := b.Float64()
-			return cmp.Compare(x, y)
-		}
-	}
-	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+// compareColumn compares a column of two rows, which holds a number or a text.
+func compareColumn(a, b row, name string) int {
+	return cmp.Or(cmp.Compare(number(a, name), number(b, name)), strings.Compare(text(a, name), text(b, name)))
 }

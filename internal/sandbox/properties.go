@@ -110,10 +110,6 @@ func ofProperty(h handler) handler {
 	}
 }
 
-func listOptions(c *call, t *tx) reply {
-	return reply{http.StatusOK, c.kinds.propertyOption.renderWhere(c, t, nil)}
-}
-
 // ofItem wraps a handler for the value of a property in the route's item.
 func ofItem(h func(c *call, t *tx, p row) reply) handler {
 	return func(c *call, t *tx) reply {

@@ -12,7 +12,7 @@ func (ks *kinds) describeRelations() {
 		columns: audit("relation_type issue related_issue created_by updated_by project workspace"),
 		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
 		fields: []field{
-			{name: "relation_type", required: true, check: choice(names("blocked_by duplicate relates_to start_before finish_before blocking start_after finish_after")...)},
+			{name: "relation_type", required: true, check: choice(relationTypes()...)},
 			{name: "issues", required: true, check: uuids},
 		},
 	})
@@ -26,6 +26,11 @@ func (ks *kinds) describeRelationDefinitions() {
 		fields: bodyFields("name=line outward=line inward=line description=prose color=text is_active=on sort_order=order" +
 			" logo_props=object" + externalPair),
 	})
+}
+
+// relationTypes returns the names of relations, from both sides.
+func relationTypes() []string {
+	return names("blocked_by duplicate relates_to start_before finish_before blocking start_after finish_after")
 }
 
 // uuids checks a list of IDs, whose records need not exist.
@@ -81,11 +86,8 @@ func inverseRelation(kept string) string {
 
 // listRelations lists the relations of the item, each under its name from the item's side, the newest first.
 func listRelations(c *call, t *tx) reply {
-	out := row{
-		"blocking": nil, "blocked_by": nil, "duplicate": nil, "relates_to": nil,
-		"start_after": nil, "start_before": nil, "finish_after": nil, "finish_before": nil,
-	}
-	for name := range out {
+	out := row{}
+	for _, name := range relationTypes() {
 		out[name] = []row{}
 	}
 	self := c.vars["item"]

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -175,15 +176,9 @@ func matchParam(name, segment string, vars map[string]string) bool {
 	case "invitation":
 		vars[name] = segment
 		return !strings.Contains(segment, ".")
-	case "members": // of an initiative
-		vars[name] = segment
-		return segment == "projects" || segment == "labels" || segment == "epics"
 	case "identifier":
 		// The last hyphen with text after it separates the number.
 		i := strings.LastIndexByte(strings.TrimSuffix(segment, "-"), '-')
-		if strings.HasSuffix(segment, "--") {
-			i = len(segment) - 2
-		}
 		if i < 1 || i == len(segment)-1 {
 			return false
 		}
@@ -194,23 +189,10 @@ func matchParam(name, segment string, vars map[string]string) bool {
 	return isUUID(segment)
 }
 
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // isUUID accepts the form of the service's routes: lower case and dashes.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
-			return false
-		}
-	}
-	return true
-}
+func isUUID(s string) bool { return uuidForm.MatchString(s) }
 
 // routes returns every route of the edition.
 func (s *Server) routes() []route {
@@ -320,8 +302,9 @@ func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 	k := s.kinds
 	routes := []route{
-		// Both lists share a route, because a ServeMux cannot tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
-		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k)},
+		{pattern: ws + "initiatives/{initiative}/projects/", on: memberList{k.initiative, k.initiativeProject, k.project}.methods()},
+		{pattern: ws + "initiatives/{initiative}/labels/", on: memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}.methods()},
+		{pattern: ws + "initiatives/{initiative}/epics/", on: memberList{k.initiative, k.initiativeEpic, k.workItem}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
 		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(requestsOf(k.request.list)), post: do(requestsOf(k.request.create))}},
@@ -345,7 +328,7 @@ func (s *Server) fullTable(ws, project string) []route {
 			get: do(ofType(k.itemProperty.read)), patch: do(ofType(k.itemProperty.change)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/", on: refuseElsewhere(typesGoverned, methods{
-			get: do(ofProperty(listOptions)), post: do(ofProperty(k.propertyOption.create)),
+			get: do(ofProperty(k.propertyOption.listWhole)), post: do(ofProperty(k.propertyOption.create)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/{option}/", on: refuseElsewhere(typesGoverned, methods{
 			get: do(ofProperty(k.propertyOption.read)), patch: do(ofProperty(k.propertyOption.change)),
@@ -355,7 +338,7 @@ func (s *Server) fullTable(ws, project string) []route {
 			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), del: do(ofItem(removeValue))},
 		},
 		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate)}},
-		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
+		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(k.estimatePoint.listWhole), post: do(createPoints)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{
 			patch: do(k.estimatePoint.change), del: do(k.estimatePoint.remove),
 		}},

@@ -106,14 +106,8 @@ func list(r row, name string) []string {
 
 // number returns the number under name, or 0 if there is none.
 func number(r row, name string) float64 {
-	n, ok := r[name].(json.Number)
-	if !ok {
-		return 0
-	}
-	f, err := n.Float64()
-	if err != nil {
-		return 0
-	}
+	n, _ := r[name].(json.Number)
+	f, _ := n.Float64()
 	return f
 }
 

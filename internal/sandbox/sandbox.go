@@ -64,7 +64,6 @@ type Options struct {
 type Quirks struct {
 	Prefix           string                                             // base path in front of /api/v1, e.g. "/plane"
 	PerPage          int                                                // rows of the largest page; default 1000, in the cloud edition 100
-	Window           time.Duration                                      // of the Rate; default 60 s
 	Now              func() time.Time                                   // default time.Now
 	FileLimit        int64                                              // bytes of an attachment, default 5 MiB
 	Lag              time.Duration                                      // delay of deleting the contents of a deleted work item, as by the real server's queue
@@ -99,9 +98,6 @@ var _ http.Handler = (*Server)(nil)
 
 // Open opens the database, or makes and seeds it. It fails if another process has it open.
 func Open(opts Options) (*Server, error) {
-	if opts.Window <= 0 {
-		opts.Window = time.Minute
-	}
 	if opts.PerPage <= 0 {
 		opts.PerPage = maxPerPage
 		if opts.Edition == Cloud {
@@ -120,14 +116,11 @@ func Open(opts Options) (*Server, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Prefix = strings.TrimRight(opts.Prefix, "/"); opts.Prefix != "" && !strings.HasPrefix(opts.Prefix, "/") {
-		return nil, fmt.Errorf("open the sandbox: prefix %q does not begin with a slash", opts.Prefix)
-	}
 	st, err := openStore(opts.Path)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, store: st, kinds: newKinds(opts.Answers), limiter: newLimiter(opts.Rate, opts.Window)}
+	s := &Server{opts: opts, store: st, kinds: newKinds(opts.Answers), limiter: newLimiter(opts.Rate)}
 	s.handler = s.stripPrefix(s.mux())
 	if opts.Around != nil {
 		s.handler = opts.Around(s.handler)

@@ -7,11 +7,6 @@ import (
 	"strings"
 )
 
-// stateGroups returns the groups of states in their order.
-func stateGroups() []string {
-	return []string{"backlog", "unstarted", "started", "completed", "cancelled"}
-}
-
 // describeStates adds the kind of the workflow states of projects, such as Todo and Done.
 func (ks *kinds) describeStates() {
 	ks.state = ks.add(&kind{
@@ -53,11 +48,7 @@ func createState(c *call, t *tx) reply {
 // prepareState completes a state, or refuses it.
 func prepareState(c *call, t *tx, old, r row) *reply {
 	if text(r, "name") == "Triage" {
-		// Each project has a state of this name that the API does not show.
-		if old != nil {
-			return new(badPayload())
-		}
-		return new(serverError())
+		return new(serverError()) // each project has a state of this name that the API does not show
 	}
 	if text(r, "group") == "triage" {
 		return new(badRequest("Cannot create triage state"))

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -258,14 +260,17 @@ func (t *tx) number(k *kind, id string) uint64 {
 // getWithin returns a row by ID within a scope.
 func (t *tx) getWithin(k *kind, within []byte, id string) (stored, bool) {
 	s, ok := t.get(k, id)
-	if !ok || len(s.key) < len(within) || string(s.key[:len(within)]) != string(within) {
+	if !ok || !bytes.HasPrefix(s.key, within) {
 		return stored{}, false
 	}
 	return s, true
 }
 
 // has reports whether a scope has a row.
-func (t *tx) has(k *kind, within []byte, id string) bool { return hasPrefix(t.find(k, id), within) }
+func (t *tx) has(k *kind, within []byte, id string) bool {
+	key := t.find(k, id)
+	return key != nil && bytes.HasPrefix(key, within)
+}
 
 // count returns the length of a list.
 func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":" + string(in)) }
@@ -274,27 +279,14 @@ func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":
 func (t *tx) all(k *kind, in []byte) []stored {
 	var out []stored
 	c := t.btx.Bucket(k.rows).Cursor()
-	for key, value := c.Seek(in); hasPrefix(key, in); key, value = c.Next() {
+	for key, value := c.Seek(in); key != nil && bytes.HasPrefix(key, in); key, value = c.Next() {
 		out = append(out, stored{append([]byte(nil), key...), t.decode(value)})
 	}
 	return out
 }
 
-func hasPrefix(key, prefix []byte) bool {
-	return key != nil && len(key) >= len(prefix) && string(key[:len(prefix)]) == string(prefix)
-}
-
 // indexKey joins parts with NUL, which no indexed value contains.
-func indexKey(parts ...string) []byte {
-	var b []byte
-	for i, p := range parts {
-		if i > 0 {
-			b = append(b, 0)
-		}
-		b = append(b, p...)
-	}
-	return b
-}
+func indexKey(parts ...string) []byte { return []byte(strings.Join(parts, "\x00")) }
 
 // setIndex sets the value of a key of the index.
 func (t *tx) setIndex(value string, parts ...string) {
@@ -316,7 +308,7 @@ func (t *tx) indexValues(limit int, parts ...string) []string {
 	prefix := append(indexKey(parts...), 0)
 	var out []string
 	c := t.btx.Bucket([]byte(indexBucket)).Cursor()
-	for k, v := c.Seek(prefix); hasPrefix(k, prefix) && len(out) < limit; k, v = c.Next() {
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(out) < limit; k, v = c.Next() {
 		out = append(out, string(v))
 	}
 	return out
@@ -338,7 +330,7 @@ func (t *tx) last(parts ...string) string {
 	if behind, _ := c.Seek(append(slices.Clone(prefix), 0xff)); behind == nil {
 		back = c.Last
 	}
-	if k, v := back(); hasPrefix(k, prefix) {
+	if k, v := back(); bytes.HasPrefix(k, prefix) {
 		return string(v)
 	}
 	return ""

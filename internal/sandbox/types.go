@@ -43,7 +43,7 @@ func listTypes(c *call, t *tx) reply {
 	if c.answersByContract() {
 		return c.kinds.itemType.list(c, t)
 	}
-	return reply{http.StatusOK, c.kinds.itemType.renderWhere(c, t, nil)}
+	return c.kinds.itemType.listWhole(c, t)
 }
 
 // describeEstimates adds the kinds of estimates. A project has at most one, so the routes need no ID.
@@ -60,16 +60,6 @@ func (ks *kinds) describeEstimates() {
 				return new(refuse(http.StatusConflict, "error", "An estimate already exists in the project"))
 			}
 			return nil
-		},
-		afterDelete: func(c *call, t *tx, r row) {
-			for _, point := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
-				c.kinds.estimatePoint.deleteRow(c, t, point)
-			}
-			if s, ok := t.get(c.kinds.project, text(r, "project")); ok && s.row["estimate"] == r["id"] {
-				s.row = clone(s.row)
-				s.row["estimate"] = nil
-				t.save(c.kinds.project, s)
-			}
 		},
 	})
 }
@@ -114,10 +104,6 @@ func (ks *kinds) describeEstimatePoints() {
 			c.removeFromItems(t, scope(text(r, "project")), "estimate_point", text(r, "id"))
 		},
 	})
-}
-
-func listPoints(c *call, t *tx) reply {
-	return reply{http.StatusOK, c.kinds.estimatePoint.renderWhere(c, t, nil)}
 }
 
 func createPoints(c *call, t *tx) reply {

@@ -141,7 +141,7 @@ func (rv *resourceV2) list(c *call, t *tx) reply {
 		return wrong.reply()
 	}
 	less := func(a, b stored) int {
-		n := cmp.Or(compare(a.row[column], b.row[column]), byNumber(a, b))
+		n := cmp.Or(compareColumn(a.row, b.row, column), byNumber(a, b))
 		if down {
 			n = -n
 		}
@@ -219,18 +219,15 @@ func encodeCursor(s stored, column string) string {
 }
 
 func decodeCursor(token, column string) *stored {
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return nil
-	}
-	v, err := decodeJSON(raw)
+	raw, _ := base64.RawURLEncoding.DecodeString(token)
+	v, _ := decodeJSON(raw)
 	parts, _ := v.([]any)
-	if err != nil || len(parts) != 2 {
+	if len(parts) != 2 {
 		return nil
 	}
-	n, ok := parts[1].(json.Number)
+	n, _ := parts[1].(json.Number)
 	tie, err := strconv.ParseUint(n.String(), 10, 64)
-	if !ok || err != nil {
+	if err != nil {
 		return nil
 	}
 	return &stored{binary.BigEndian.AppendUint64(nil, tie), row{column: parts[0]}}

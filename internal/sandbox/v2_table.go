@@ -202,15 +202,8 @@ func meV2(c *call, t *tx) reply {
 	if wrong := c.knowsOnly(); wrong != nil {
 		return wrong.reply()
 	}
-	s, ok := t.get(c.kinds.user, c.user)
-	if !ok {
-		return notFoundV2().reply()
-	}
-	out := selectFields(s.row, []string{"id", "display_name", "email"})
+	out := selectFields(c.profile(t, c.user), []string{"id", "display_name", "email"})
 	out["principal_kind"], out["scopes"] = "api_key", []any{}
-	if c.req.Header.Get("X-Api-Key") == "" {
-		out["principal_kind"], out["scopes"] = "oauth", []any{"read", "write"}
-	}
 	return reply{http.StatusOK, out}
 }
 

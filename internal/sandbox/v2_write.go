@@ -163,10 +163,8 @@ func (w *writeV2) finish() row {
 	if w.res.after != nil {
 		w.res.after(w)
 	}
-	if s, ok := w.t.get(w.res.kind, text(w.r, "id")); ok {
-		return s.row
-	}
-	return w.r
+	s, _ := w.t.get(w.res.kind, text(w.r, "id"))
+	return s.row
 }
 
 func (rv *resourceV2) remove(c *call, t *tx, id string) *problem {

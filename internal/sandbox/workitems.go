@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 func (ks *kinds) describeWorkItems() {
@@ -45,13 +43,8 @@ func (ks *kinds) describeWorkItems() {
 			c.indexWorkItem(t, old, r)
 			c.logChanges(t, old, r)
 		},
-		beforeDelete: func(c *call, t *tx, r row) *reply {
-			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
-				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the work item"))
-			}
-			return nil
-		},
-		afterDelete: (*call).forgetWorkItem,
+		beforeDelete: onlyByCreator("created_by", "work item"),
+		afterDelete:  (*call).forgetWorkItem,
 	})
 	if ks.documented {
 		// ?expand=module is documented; nothing else shows the module.
@@ -89,9 +82,6 @@ func (c *call) itemOrDeleted(t *tx, id string) (stored, bool) {
 // everExisted reports whether s is the ID of a work item of any project, possibly hidden. In the community edition
 // deleted items count as well, because it keeps their rows and refers to them.
 func (c *call) everExisted(t *tx, s string) bool {
-	if _, err := uuid.Parse(s); err != nil {
-		return false
-	}
 	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.isCommunity() && t.find(c.kinds.deletedItem, s) != nil
 }
 
@@ -195,15 +185,11 @@ func (c *call) reversedDates(r row) *reply {
 // defaultAssignees returns the assignees of a new item that names none: the project's default assignee, if that user is a
 // member of the project.
 func (c *call) defaultAssignees(t *tx, project string) []any {
-	p, ok := t.get(c.kinds.project, project)
-	if !ok {
-		return []any{}
+	p, _ := t.get(c.kinds.project, project)
+	if assignee := text(p.row, "default_assignee"); projectRole(t, project, assignee) >= roleMember {
+		return []any{assignee}
 	}
-	assignee := text(p.row, "default_assignee")
-	if assignee == "" || projectRole(t, project, assignee) < roleMember {
-		return []any{}
-	}
-	return []any{assignee}
+	return []any{}
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
@@ -307,16 +293,8 @@ func (c *call) lastInState(t *tx, r row) json.Number {
 	return float(firstOrder)
 }
 
-// orderKey returns a text that sorts like the number.
-func orderKey(order float64) string {
-	bits := math.Float64bits(order)
-	if order < 0 {
-		bits = ^bits
-	} else {
-		bits |= 1 << 63
-	}
-	return fmt.Sprintf("%016x", bits)
-}
+// orderKey returns a text that sorts like a sort order, which is not negative.
+func orderKey(order float64) string { return fmt.Sprintf("%016x", math.Float64bits(order)) }
 
 // indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new item, r for a deleted one.
 func (c *call) indexWorkItem(t *tx, old, r row) {
@@ -421,10 +399,8 @@ func (c *call) afterLag(t *tx, do func(t *tx)) {
 
 func byIdentifier(c *call, t *tx) reply {
 	number := c.vars["number"]
-	for _, digit := range []byte(number) {
-		if digit < '0' || digit > '9' {
-			return serverError()
-		}
+	if strings.Trim(number, "0123456789") != "" {
+		return serverError()
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {

@@ -24,7 +24,6 @@ type Options struct {
 	Version   string // of the community edition; "" = the newest
 	PerPage   int
 	Rate      int
-	Window    time.Duration
 	Now       func() time.Time
 	FileLimit int64
 	Empty     bool
@@ -75,7 +74,7 @@ func Open(o Options) (*Server, error) {
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, Version: o.Version, Rate: o.Rate, Empty: o.Empty, Governed: o.Governed,
 		Quirks: sandbox.Quirks{
-			Prefix: o.Prefix, PerPage: o.PerPage, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Lag: o.Lag,
+			Prefix: o.Prefix, PerPage: o.PerPage, Now: o.Now, FileLimit: o.FileLimit, Lag: o.Lag,
 			Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
 			HasOperation: o.HasOperation, FailRow: o.FailRow, ArchiveOpen: o.ArchiveOpen, Unpaid: o.Unpaid,
 			Around: func(next http.Handler) http.Handler {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	_ "embed"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,7 +139,7 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 		}
 	}
 	name := strings.TrimLeft(word, "-")
-	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagsElsewhere().of(name), commandsWith(name), diag.DidYouMean("--"+name, flags),
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(equivalent("flags", name), commandsWith(name), diag.DidYouMean("--"+name, flags),
 		command+" --help shows the flags")}
 }
 
@@ -218,84 +220,30 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
-// otherPrograms lists words of other programs, with the equivalent in planform.
-type otherPrograms []struct{ words, here string }
+// elsewhereText lists words of other programs, with the equivalent in planform.
+//
+//go:embed elsewhere.txt
+var elsewhereText string
 
-// of returns the equivalent of a word, or "" if the list lacks the word.
-func (el otherPrograms) of(word string) string {
-	i := slices.IndexFunc(el, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
-	if i < 0 {
-		return ""
-	}
-	return el[i].here
-}
-
-func flagsElsewhere() otherPrograms {
-	return otherPrograms{
-		{
-			"yes y auto-approve assume-yes no-confirm non-interactive force approve",
-			"only apply and undo ask, and only on a terminal: give --yes there",
-		},
-		{"verbose debug trace", "--log-level debug"},
-		{"quiet silent", "--summary shows counts only, and --log-level error no warnings"},
-		{
-			"token api-key api-token access-token password",
-			"set PLANE_API_KEY, or give --api-key-file FILE: other users of the machine can read flags",
-		},
-		{"host server url endpoint plane-addr", "--base-url URL, or PLANE_BASE_URL"},
-		{"dry-run check-only", "apply, undo and pull have --dry-run; planform plan changes nothing"},
-		{"to out output-file output-dir", "--to DIR writes files (init, export, convert), --out FILE saves a plan (plan, undo), > FILE any result"},
-		{"last", "last is a word, not a flag: planform undo last, planform history show last"},
-		{"refresh-only", "planform plan shows what people changed, and planform pull takes it into the manifests"},
-		{"destroy", "--prune deletes what planform created and no manifest has any more"},
-		{"recursive filename", "-f DIR reads the manifests of a folder; give each folder its own -f"},
-		{"set", "--var NAME=VALUE, or --var-file FILE"},
-		{"values", "--var-file FILE"},
-		{"project project-key", "--target 'project/KEY' and --target '*/KEY/*' plan one project only"},
+// elsewhere yields the lines of a section of elsewhereText: words, and the equivalent.
+func elsewhere(section string) iter.Seq2[[]string, string] {
+	_, text, _ := strings.Cut(elsewhereText, "["+section+"]\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	return func(yield func(words []string, here string) bool) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if words, here, _ := strings.Cut(line, " = "); !yield(strings.Fields(words), here) {
+				return
+			}
+		}
 	}
 }
 
-// kindsElsewhere returns the words of other trackers, with the kinds of planform.
-func kindsElsewhere() otherPrograms {
-	return otherPrograms{
-		{"issues tasks tickets stories items", "work-items"},
-		{"issue task ticket", "work-item"},
-		{"sprints iterations", "cycles"},
-		{"components", "modules"},
-		{"tags", "labels"},
-		{"users people", "members"},
-		{"types", "work-item-types"},
-		{"wiki", "pages"},
+// equivalent returns the equivalent of a word in a section of elsewhereText, or "" if the section lacks the word.
+func equivalent(section, word string) string {
+	for words, here := range elsewhere(section) {
+		if slices.Contains(words, word) {
+			return here
+		}
 	}
-}
-
-func commandsElsewhere() otherPrograms {
-	return otherPrograms{
-		{
-			"import migrate",
-			"planform convert reads exports of other trackers, planform export a workspace; planform state import binds an ID",
-		},
-		{"diff", "planform plan shows the difference"},
-		{"destroy delete prune", "planform apply --prune deletes objects that planform created and that are no longer in the manifest"},
-		{"new", "planform init writes a manifest to begin with"},
-		{"check lint", "planform validate checks manifests"},
-		{
-			"login auth logout configure",
-			"set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them",
-		},
-		{"sync up deploy run create", "planform apply makes the workspace match the manifests"},
-		{
-			"refresh ping status",
-			"planform plan shows the differences; planform doctor checks connection and credential",
-		},
-		{"dump backup", "planform export writes an existing workspace as manifests"},
-		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},
-		{"rollback restore revert reset", "planform undo undoes the changes of a run; planform history lists the runs"},
-		{"describe fields kinds", "planform explain lists the kinds, planform explain KIND the fields of one"},
-		{"edit", "a manifest is a file: change it in your editor, then planform plan"},
-		{"open browse view", "planform get KIND shows objects of the service; the web app has the rest"},
-		{"whoami me user", "planform doctor says whose the credential is"},
-		{"logs log runs", "planform history lists the runs of apply and undo"},
-		{"docs documentation manual man", site + " has the pages; planform COMMAND --help explains a command"},
-	}
+	return ""
 }

@@ -195,7 +195,7 @@ func noArguments(c *cli.Context) error {
 
 func unknownCommand(c *cli.Context) error {
 	word := c.Args().First()
-	hint := cmp.Or(commandsElsewhere().of(word), diag.DidYouMean(word, diag.Typo(word, names(c.App.Commands))), "planform --help lists the commands")
+	hint := cmp.Or(equivalent("commands", word), diag.DidYouMean(word, diag.Typo(word, names(c.App.Commands))), "planform --help lists the commands")
 	return usageError{text: "unknown command " + word, hint: hint}
 }
 

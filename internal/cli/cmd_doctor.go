@@ -27,49 +27,39 @@ manifests need. Each problem comes with a suggested fix.
    planform doctor --sandbox`,
 		Flags: slices.Concat(manifestFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
-			service := newConnectionOptions(c, p)
-			service.noRetry, service.workspaceOptional = true, true
 			reading, err := p.reading(c)
 			if err != nil {
 				return err
 			}
-			reading.Workspace = service.workspace
-			return runDoctor(c.Context, doctorOptions{files: manifests(c), reading: reading, state: statePlace(c, p), service: service}, out)
+			return runDoctor(c.Context, manifests(c), reading, statePlace(c, p), newConnectionOptions(c, p), out)
 		}),
 	}
 }
 
-// doctorOptions holds the manifests, the state and the service that planform doctor examines.
-type doctorOptions struct {
-	files   []string
-	reading manifest.Options
-	state   string
-	service connectionOptions
-}
-
-func runDoctor(ctx context.Context, o doctorOptions, out output) error {
+func runDoctor(ctx context.Context, files []string, reading manifest.Options, place string, service connectionOptions, out output) error {
+	service.noRetry, service.workspaceOptional, reading.Workspace = true, true, service.workspace
 	in := doctor.Input{
-		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.slug(),
-		Credential: o.service.credentialSource(), API: widest(o.service.api), APIChosen: o.service.api == "v2",
+		BaseURL: withoutSecrets(service.baseURL), Workspace: service.slug(), StatePath: place, Connect: service.connectState,
+		Credential: service.credentialSource(), API: widest(service.api), APIChosen: service.api == "v2",
 	}
 	dir := "."
-	if len(o.files) > 0 {
-		desired, findings := manifest.Load(ctx, o.files, o.reading)
+	if len(files) > 0 {
+		desired, findings := manifest.Load(ctx, files, reading)
 		out.view.Diagnostics(findings)
-		workspace, err := destination(desired, o.service.workspace, o.service.envWorkspace)
+		workspace, err := destination(desired, service.workspace, service.envWorkspace)
 		if err != nil {
 			return err
 		}
-		in.Manifests, in.Desired, in.Workspace = o.files, desired.Objects, workspace
+		in.Manifests, in.Desired, in.Workspace = files, desired.Objects, workspace
 		for i := range findings {
 			if findings[i].Severity == diag.Error {
 				in.Errors++
 			}
 		}
 		dir = desired.Dir
-		o.service.dir, o.service.people = dir, emailsOf(desired)
+		service.dir, service.people = dir, emailsOf(desired)
 	}
-	conn, err := connect(ctx, o.service, in.Workspace, out)
+	conn, err := connect(ctx, service, in.Workspace, out)
 	var wrong usageError
 	switch {
 	case errors.As(err, &wrong):
@@ -84,10 +74,9 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 		in.Client, in.Redact = conn.client, conn.client.Redact
 		in.BaseURL, in.Workspace = conn.baseURL, conn.workspace
 	}
-	if in.StatePath = o.state; in.StatePath == "" {
+	if in.StatePath == "" {
 		in.StatePath, _ = state.DefaultPath(dir, in.BaseURL, in.Workspace) // without an address there is none
 	}
-	in.Connect = o.service.connectState
 	report := doctor.Examine(ctx, in)
 	if err := out.view.Report(&report); err != nil {
 		return err

@@ -112,7 +112,7 @@ func inside(k *resource.Kind, path string) (*resource.Kind, string) {
 
 // kindCalled returns the kind for a word: the kind's name, its list, or a word of another tracker. The word may have - instead of _.
 func kindCalled(word string) (*resource.Kind, error) {
-	name := strings.ReplaceAll(cmp.Or(kindsElsewhere().of(word), word), "-", "_")
+	name := strings.ReplaceAll(cmp.Or(equivalent("kinds", word), word), "-", "_")
 	var found, known []string
 	for _, k := range resource.Kinds() {
 		switch {

@@ -158,9 +158,9 @@ func otherNames(kind string) []string {
 	if name := strings.ReplaceAll(kind, "-", "_"); name != kind {
 		words = append(words, name)
 	}
-	for _, line := range kindsElsewhere() {
-		if line.here == kind {
-			words = append(words, strings.Fields(line.words)...)
+	for others, here := range elsewhere("kinds") {
+		if here == kind {
+			words = append(words, others...)
 		}
 	}
 	return words

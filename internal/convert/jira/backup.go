@@ -222,34 +222,24 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	for _, a := range start.Attr {
 		r.put(unique.Make(a.Name.Local).Value(), a.Value) // one copy of the name for all elements
 	}
-	part, depth := "", 0
-	for {
-		token, err := d.Token()
-		if errors.Is(err, errTooLong) {
-			return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: look at that place in the file")
-		}
-		if err != nil {
-			return explain(name, d, err)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if depth++; depth == 1 {
-				part = t.Name.Local
-			}
-		case xml.CharData:
-			if part != "" {
-				r.put(part, r.get(part)+string(t))
-			}
-		case xml.EndElement:
-			switch depth--; depth {
-			case -1:
-				b.take(r)
-				return nil
-			case 0:
-				part = ""
-			}
-		}
+	var parts struct {
+		All []struct {
+			XMLName xml.Name
+			Text    string `xml:",chardata"`
+		} `xml:",any"`
 	}
+	err := d.DecodeElement(&parts, start)
+	if errors.Is(err, errTooLong) {
+		return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: look at that place in the file")
+	}
+	if err != nil {
+		return explain(name, d, err)
+	}
+	for _, part := range parts.All {
+		r.put(part.XMLName.Local, r.get(part.XMLName.Local)+part.Text)
+	}
+	b.take(r)
+	return nil
 }
 
 func (r *row) put(name, text string) {
@@ -262,12 +252,9 @@ func (r *row) put(name, text string) {
 
 // table reads a part of activeobjects.xml. Only the table of sprints is understood.
 func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
-	sprints := false
-	for _, a := range start.Attr {
-		sprints = sprints || start.Name.Local == "data" && a.Name.Local == "tableName" && a.Value == "AO_60DB71_SPRINT"
+	if start.Name.Local == "data" && slices.ContainsFunc(start.Attr, func(a xml.Attr) bool { return a.Name.Local == "tableName" && a.Value == "AO_60DB71_SPRINT" }) {
+		return b.sprints(d, start, name)
 	}
-	var columns, cells []string
-	text := ""
 	for depth := 1; depth > 0; {
 		limited.limit = d.InputOffset() + maxItem
 		token, err := d.Token()
@@ -277,30 +264,38 @@ func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, st
 		switch t := token.(type) {
 		case xml.StartElement:
 			depth++
-			text = ""
-			if t.Name.Local == "column" && len(t.Attr) > 0 {
-				columns = append(columns, t.Attr[0].Value)
-			}
 		case xml.CharData:
-			if text += string(t); !sprints && !b.second && strings.TrimSpace(string(t)) != "" {
+			if !b.second && strings.TrimSpace(string(t)) != "" {
 				b.other["of the site: activeobjects.xml"]++
-				text = ""
 			}
 		case xml.EndElement:
 			depth--
-			switch {
-			case !sprints || b.second || depth == 0:
-			case t.Name.Local == "row":
-				line, _ := d.InputPos()
-				r := &row{kind: "Sprint", at: diag.Position{File: name, Line: line}}
-				for n, cell := range cells[:min(len(cells), len(columns))] {
-					r.put(strings.ToLower(columns[n]), cell)
-				}
-				cells = nil
-				b.take(r)
-			case depth == 2:
-				cells = append(cells, text)
-			}
+		}
+	}
+	return nil
+}
+
+// sprints reads the table of sprints.
+func (b *backup) sprints(d *xml.Decoder, start *xml.StartElement, name string) error {
+	var table struct {
+		Columns []struct {
+			Name string `xml:"name,attr"`
+		} `xml:"column"`
+		Rows []struct {
+			Cells []string `xml:",any"`
+		} `xml:"row"`
+	}
+	line, _ := d.InputPos()
+	if err := d.DecodeElement(&table, start); err != nil {
+		return explain(name, d, err)
+	}
+	for _, cells := range table.Rows {
+		r := &row{kind: "Sprint", at: diag.Position{File: name, Line: line}}
+		for n, cell := range cells.Cells[:min(len(cells.Cells), len(table.Columns))] {
+			r.put(strings.ToLower(table.Columns[n].Name), cell)
+		}
+		if !b.second {
+			b.take(r)
 		}
 	}
 	return nil

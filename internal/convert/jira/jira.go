@@ -76,13 +76,11 @@ func roleOf(kind, name string) role {
 // IsSprint reports whether a field has the sprints of an issue.
 func IsSprint(kind, name string) bool { return roleOf(kind, name) == sprints }
 
+// unreadable matches values that only programs can read.
 var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\d+\|[0-9a-z]+:[0-9a-z]*|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
 // SecurityLevel is the name of the field that limits the readers of an issue.
 const SecurityLevel = "Security Level"
-
-// isNoise reports whether only programs can read a value.
-func isNoise(value string) bool { return unreadable.MatchString(value) }
 
 // Custom sets a value of an issue from a custom field, or keeps the field as it is. kind is "" if the export does not have it.
 func Custom(i *convert.Issue, kind string, f convert.Field) {
@@ -97,7 +95,7 @@ func Custom(i *convert.Issue, kind string, f convert.Field) {
 	case of == start && err == nil:
 		i.Start = f.Value
 	default:
-		f.Noise = of == noise || isNoise(f.Value)
+		f.Noise = of == noise || unreadable.MatchString(f.Value)
 		i.Fields = append(i.Fields, f)
 	}
 }

@@ -15,14 +15,6 @@ import (
 //go:embed languages.txt
 var languageList string
 
-// languages calls each for every language: with its name, and with the English name of each word that it has for a column.
-func languages(each func(name string, words map[string]string)) {
-	for language := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
-		name, columns, _ := strings.Cut(language, "\n")
-		each(name, words.ByName(words.Lines(columns)))
-	}
-}
-
 var idColumn = regexp.MustCompile(`(?i)\bid\b`)
 
 func is(cell string, names ...string) bool {
@@ -33,7 +25,9 @@ func is(cell string, names ...string) bool {
 // Summary; key is the cell with another language's word for Issue key, or "".
 func inEnglish(header []string) (english []string, language, key string) {
 	english = header
-	languages(func(name string, words map[string]string) {
+	for section := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
+		name, columns, _ := strings.Cut(section, "\n")
+		words := words.ByName(words.Lines(columns))
 		translated := make([]string, len(header))
 		known, summary := false, false
 		for i, cell := range header {
@@ -58,6 +52,6 @@ func inEnglish(header []string) (english []string, language, key string) {
 		if known && summary && language == "" {
 			english, language = translated, name
 		}
-	})
+	}
 	return english, language, key
 }

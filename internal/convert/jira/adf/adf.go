@@ -92,10 +92,15 @@ func (n *node) write(b *strings.Builder) {
 
 // blocks returns the lines of nodes, with an empty line between two nodes.
 func (c *converter) blocks(nodes []node, depth int) []string {
+	return c.join(nodes, depth, func(*node) bool { return true })
+}
+
+// join returns the lines of nodes, with an empty line before the nodes that are apart.
+func (c *converter) join(nodes []node, depth int, apart func(*node) bool) []string {
 	var lines []string
 	for i := range nodes {
 		block := c.block(&nodes[i], depth)
-		if len(block) > 0 && len(lines) > 0 {
+		if len(block) > 0 && len(lines) > 0 && apart(&nodes[i]) {
 			lines = append(lines, "")
 		}
 		lines = append(lines, block...)
@@ -199,7 +204,7 @@ func (c *converter) list(n *node, depth int) []string {
 		case "taskList": // of the item before
 			inner, mark = c.block(item, depth+1), pad
 		default:
-			inner = c.item(item, depth+1)
+			inner = c.join(item.Content, depth+1, func(n *node) bool { return !strings.HasSuffix(n.Type, "List") })
 		}
 		if len(inner) == 0 {
 			inner = []string{""}
@@ -207,20 +212,6 @@ func (c *converter) list(n *node, depth int) []string {
 		for _, line := range wiki.Indent(mark, pad, inner) {
 			lines = append(lines, strings.TrimRight(line, " "))
 		}
-	}
-	return lines
-}
-
-// item returns the lines of a list's item, without the mark.
-func (c *converter) item(n *node, depth int) []string {
-	var lines []string
-	for i := range n.Content {
-		child := &n.Content[i]
-		block := c.block(child, depth)
-		if len(block) > 0 && len(lines) > 0 && !strings.HasSuffix(child.Type, "List") {
-			lines = append(lines, "")
-		}
-		lines = append(lines, block...)
 	}
 	return lines
 }

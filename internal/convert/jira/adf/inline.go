@@ -138,34 +138,26 @@ func (c *converter) spans(nodes []node, depth int) []span {
 // marks returns the marks of a node in a fixed order, with a link as the outermost mark. Code is no mark, because the text of the node
 // already has it.
 func (c *converter) marks(n *node) []mark {
-	var link, list []mark
+	simple := map[string]mark{"strong": {"**", "**"}, "em": {"*", "*"}, "strike": {"~~", "~~"}, "underline": {"<u>", "</u>"}}
+	var list []mark
 	for _, kind := range []string{"link", "strong", "em", "strike", "underline", "subsup"} {
-		for _, m := range n.Marks {
-			if m.Type != kind {
-				continue
+		at := slices.IndexFunc(n.Marks, func(m style) bool { return m.Type == kind })
+		if at < 0 {
+			continue
+		}
+		switch attrs := n.Marks[at].Attrs; kind {
+		case "link":
+			if href, _ := attrs["href"].(string); href != "" {
+				list = append(list, mark{"[", "](" + wiki.Destination(href) + ")"})
 			}
-			switch kind {
-			case "link":
-				href, _ := m.Attrs["href"].(string)
-				if href != "" && len(link) == 0 {
-					link = []mark{{"[", "](" + wiki.Destination(href) + ")"}}
-				}
-			case "strong":
-				list = append(list, mark{"**", "**"})
-			case "em":
-				list = append(list, mark{"*", "*"})
-			case "strike":
-				list = append(list, mark{"~~", "~~"})
-			case "underline":
-				list = append(list, mark{"<u>", "</u>"})
-			case "subsup":
-				if m.Attrs["type"] == "sup" {
-					list = append(list, mark{"<sup>", "</sup>"})
-				} else {
-					list = append(list, mark{"<sub>", "</sub>"})
-				}
+		case "subsup":
+			tag := "sub>"
+			if attrs["type"] == "sup" {
+				tag = "sup>"
 			}
-			break
+			list = append(list, mark{"<" + tag, "</" + tag})
+		default:
+			list = append(list, simple[kind])
 		}
 	}
 	for _, m := range n.Marks {
@@ -173,7 +165,7 @@ func (c *converter) marks(n *node) []mark {
 			c.lost["colours"]++
 		}
 	}
-	return append(link, list...)
+	return list
 }
 
 // date returns the day of a time in milliseconds.

@@ -1,7 +1,6 @@
 package described
 
 import (
-	_ "embed"
 	"regexp"
 	"strings"
 
@@ -10,14 +9,9 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// asanaText is the description of Asana.
-//
-//go:embed asana.txt
-var asanaText string
-
 // asana describes the answers of Asana's REST API for tasks, for their stories, and for their attachments. It also reads the export of a
 // project as JSON, in which subtasks are within their tasks.
-func asana() *api { return described(asanaText, asanaHooks) }
+func asana() *api { return described(textOf("asana"), asanaHooks) }
 
 // asanaHooks returns the hooks for Asana.
 func asanaHooks() hooks {

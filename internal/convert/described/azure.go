@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,11 +11,6 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// azureText is the description of Azure DevOps.
-//
-//go:embed azure.txt
-var azureText string
-
 var (
 	azureFile = regexp.MustCompile(`(?i)https?://[^\s"'<>]+/_apis/wit/attachments/([0-9a-f-]{36})\?[^\s"'<>]*?fileName=([^\s"'<>&]+)`)
 	azureHTML = regexp.MustCompile(`(?i)^\s*<(?:div|p|ul|ol|span|table|h[1-6]|b|strong|br|pre)\b`)
@@ -25,7 +19,7 @@ var (
 
 // azure describes the answers of Azure DevOps' REST API for work items with their relations, for their comments, and for their updates.
 func azure() *api {
-	return described(azureText, func() hooks {
+	return described(textOf("azure"), func() hooks {
 		return hooks{
 			place: azurePlace,
 			issue: func(_ *reader, i *convert.Issue, _ records.Value) {

@@ -1,7 +1,6 @@
 package described
 
 import (
-	_ "embed"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,17 +9,12 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// bitbucketText is the description of Bitbucket.
-//
-//go:embed bitbucket.txt
-var bitbucketText string
-
 // bitbucketAddress matches the address of an issue.
 var bitbucketAddress = regexp.MustCompile(`/([^/]+/[^/]+)/issues/[0-9]{1,9}(?:/|$)`)
 
 // bitbucket describes the export of a repository's issues (db-1.0.json, db-2.0.json), with separate lists of issues, comments, attached
 // files and changes. It also reads pages of issues and of comments from the REST API of Bitbucket Cloud.
-func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
+func bitbucket() *api { return described(textOf("bitbucket"), bitbucketHooks) }
 
 // creoleCode matches code of Creole, with the ends of lines around it, and code of Markdown, which stays.
 var creoleCode = regexp.MustCompile("(?s)```.*?```|([ \\t]*\n?)\\{\\{\\{(.*?)\\}\\}\\}([ \\t]*\n?)")

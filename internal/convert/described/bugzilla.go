@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"regexp"
 	"slices"
 
@@ -10,17 +9,12 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// bugzillaText is the description of Bugzilla.
-//
-//go:embed bugzilla.txt
-var bugzillaText string
-
 // bugReference matches a bug that a text names.
 var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
 
 // bugzilla describes the answers of Bugzilla's REST API: bugs, their comments, their history and their attachments. The first comment of a
 // bug is its description.
-func bugzilla() *api { return described(bugzillaText, bugzillaHooks) }
+func bugzilla() *api { return described(textOf("bugzilla"), bugzillaHooks) }
 
 // bugzillaHooks returns the hooks for Bugzilla.
 func bugzillaHooks() hooks {

@@ -10,6 +10,7 @@ package described
 import (
 	"cmp"
 	"context"
+	"embed"
 	"fmt"
 	"io"
 	"regexp"
@@ -38,6 +39,17 @@ type api struct {
 	hooks   func() hooks
 	beside  func(name string) bool                 // see convert.Format
 	signs   func(head []byte) (by string, ok bool) // recognises a file that names are not enough for; nil = none
+}
+
+// texts holds the descriptions.
+//
+//go:embed *.txt
+var texts embed.FS
+
+// textOf returns the description in a file of that name.
+func textOf(name string) string {
+	text, _ := texts.ReadFile(name + ".txt") // it is part of the program
+	return string(text)
 }
 
 // apis returns the trackers that are described.

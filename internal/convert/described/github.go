@@ -3,7 +3,6 @@ package described
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"fmt"
 	"net/url"
 	"path"
@@ -18,15 +17,10 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// githubText is the description of GitHub.
-//
-//go:embed github.txt
-var githubText string
-
 // github describes issues of GitHub, from the REST API, the GraphQL API or gh issue list --json, and the items of boards, from
 // gh project item-list or the GraphQL API. An export may also have files of comments (issues/comments). Pull requests are left out.
 func github() *api {
-	a := described(githubText, githubHooks)
+	a := described(textOf("github"), githubHooks)
 	a.signs = func(head []byte) (string, bool) {
 		ofOthers := records.Name(head, "iid") || records.Name(head, "idBoard")
 		return "the items of a board", !ofOthers && records.Name(head, "content") && bytes.Contains(head, []byte(`"PVTI_`))

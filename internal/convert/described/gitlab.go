@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"maps"
 	"net/url"
 	"path"
@@ -15,11 +14,6 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
-// gitlabText is the description of GitLab.
-//
-//go:embed gitlab.txt
-var gitlabText string
-
 // gitlabUpload matches a link to an uploaded file.
 var gitlabUpload = regexp.MustCompile(`\[[^\]\n]*\]\(/uploads/([0-9a-f]{32})/([^)\s]+)\)`)
 
@@ -29,7 +23,7 @@ var gitlabUpload = regexp.MustCompile(`\[[^\]\n]*\]\(/uploads/([0-9a-f]{32})/([^
 // project.json describes the project. Older versions wrote all of it into one project.json. Merge requests, pipelines and the
 // like are left out.
 func gitlab() *api {
-	a := described(gitlabText, gitlabHooks)
+	a := described(textOf("gitlab"), gitlabHooks)
 	a.beside = func(name string) bool { // the other parts of an export, by the folder of all
 		part, ok := strings.CutSuffix(strings.ReplaceAll(name, "\\", "/"), ".ndjson")
 		return ok && strings.HasSuffix(path.Dir(part), "tree/project") &&

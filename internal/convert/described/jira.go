@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,18 +16,13 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// jiraText is the description of Jira.
-//
-//go:embed jira.txt
-var jiraText string
-
 // commentAddress matches the address of a comment, which has the ID or the key of its issue.
 var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
 
 // jiraJSON describes the REST API's answers: pages of a search, arrays or lines of issues, single issues. An export may also have pages of
 // comments (issue/KEY/comment), because a search returns only the first comments, and the list of fields (field), which names custom
 // fields if the search returned no names.
-func jiraJSON() *api { return described(jiraText, jiraHooks) }
+func jiraJSON() *api { return described(textOf("jira"), jiraHooks) }
 
 // site collects, while an export is read, what a Jira site answered about custom fields, sprints and parents. The paths in the description
 // jira.txt cannot express these parts.

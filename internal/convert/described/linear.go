@@ -3,7 +3,6 @@ package described
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,18 +13,13 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
-// linearText is the description of Linear.
-//
-//go:embed linear.txt
-var linearText string
-
 // linearKey matches the key of an issue.
 var linearKey = regexp.MustCompile(`^[A-Za-z0-9_]+-[0-9]{1,9}$`)
 
 // linear describes the answers of Linear's API for issues. Unlike the CSV, they have comments, relations, and the groups of states. Exports
 // by Linear's SDK have only IDs of states, people, projects and cycles.
 func linear() *api {
-	a := described(linearText, linearHooks)
+	a := described(textOf("linear"), linearHooks)
 	a.signs = func(head []byte) (string, bool) {
 		if !bytes.Contains(head, []byte(`"identifier"`)) {
 			return "", false

@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"regexp"
 	"strings"
 
@@ -10,17 +9,12 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// redmineText is the description of Redmine.
-//
-//go:embed redmine.txt
-var redmineText string
-
 // textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
 // redmine describes the answers of issues.json, issues/ID.json and users.json. Changes name states, people and fields by numbers.
 func redmine() *api {
-	return described(redmineText, redmineHooks)
+	return described(textOf("redmine"), redmineHooks)
 }
 
 // redmineHooks returns the hooks for Redmine.

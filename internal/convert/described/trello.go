@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,11 +14,6 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// trelloText is the description of Trello.
-//
-//go:embed trello.txt
-var trelloText string
-
 var (
 	cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
 	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // a title of links that only Trello understands
@@ -28,7 +22,7 @@ var (
 // trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions), because an export
 // has only the newest 1,000. Each board is a project, and comments are actions. Cards are completed at the end, because lists and labels may
 // follow them. The address to which a card takes comments by e-mail is a secret, and is never read.
-func trello() *api { return described(trelloText, trelloHooks) }
+func trello() *api { return described(textOf("trello"), trelloHooks) }
 
 // boards holds the boards of an export, and the records that complete their cards.
 type boards struct {

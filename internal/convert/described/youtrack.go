@@ -2,7 +2,6 @@ package described
 
 import (
 	"cmp"
-	_ "embed"
 	"strconv"
 	"strings"
 	"time"
@@ -12,14 +11,9 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 )
 
-// youtrackText is the description of YouTrack.
-//
-//go:embed youtrack.txt
-var youtrackText string
-
 // youtrack describes the answers of /api/issues with the fields that were asked for. Each field of an issue is a custom field, because
 // projects define their own; default fields are known by their names.
-func youtrack() *api { return described(youtrackText, youtrackHooks) }
+func youtrack() *api { return described(textOf("youtrack"), youtrackHooks) }
 
 // youtrackHooks returns the hooks for YouTrack.
 func youtrackHooks() hooks {

@@ -2,15 +2,12 @@ package described
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
 )
-
-// textile matches markup of Textile.
-var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
 // redmine describes the answers of issues.json, issues/ID.json and users.json. Changes name states, people and fields by numbers.
 func redmine() *api {
@@ -27,9 +24,7 @@ func redmineHooks() hooks {
 				names[of+"_id "+x.text(v, []string{of + ".id"})] = x.text(v, []string{of + ".name"})
 			}
 			closed[i] = x.text(v, []string{"closed_on"}) != ""
-			if textile.MatchString(i.Text.Body) {
-				x.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
-			}
+			tabular.NoteTextile(i, x.to)
 		},
 		field: func(x *reader, v records.Value, _ []string) {
 			names["cf "+x.text(v, []string{"id"})] = x.text(v, []string{"name"})

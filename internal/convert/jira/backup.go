@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -28,6 +29,11 @@ import (
 func Backup() *convert.Format {
 	return &convert.Format{Name: "jira-backup", Tracker: "Jira", Detect: detectBackup, Read: readBackup}
 }
+
+// backupValues has the roles of the values of elements.
+//
+//go:embed values.txt
+var backupValues string
 
 // detectBackup recognises a backup by the first element, or by the comment before the element, which may be long.
 func detectBackup(head []byte, _ string) (string, bool) {
@@ -137,7 +143,7 @@ func referred() []string {
 
 func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 	b := &backup{
-		in: in, to: to, roles: rolesOf("backup"), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
+		in: in, to: to, roles: convert.ReadRoles(backupValues), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
 		issues: map[string]*header{}, groups: map[string]*header{}, other: map[string]int{}, lost: map[string]int{},
 	}
 	if err := in.Each(ctx, b.file); err != nil {

@@ -7,7 +7,6 @@ package jira
 
 import (
 	"cmp"
-	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,18 +97,6 @@ func Custom(i *convert.Issue, kind string, f convert.Field) {
 		f.Noise = of == noise || unreadable.MatchString(f.Value)
 		i.Fields = append(i.Fields, f)
 	}
-}
-
-// valueList has the roles of values, in sections.
-//
-//go:embed values.txt
-var valueList string
-
-// rolesOf returns the roles of a section of the list.
-func rolesOf(section string) *convert.Roles {
-	_, list, _ := strings.Cut(valueList, "\n\n"+section+"\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	return convert.ReadRoles(list)
 }
 
 // Times adds the fields about the resolution and the work of an issue, which every site has. Durations are in seconds.

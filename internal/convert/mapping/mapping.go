@@ -433,10 +433,7 @@ func (d *decoder) customFields() setting {
 		var c Custom
 		return either(
 			d.wordOrOpen(&word, "fields", name, "text", "skip", "estimate_point", "point", "sort_order").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
-			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) {
-				d.customField(name, c,
-					n)
-			}),
+			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) { d.customField(name, c, n) }),
 		)
 	})
 }

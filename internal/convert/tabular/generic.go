@@ -49,16 +49,10 @@ func addSprintAndComments(c *Cells, i *convert.Issue) string {
 		i.Sprints[0].Start, i.Sprints[0].End = c.day("cycle_start", i), c.day("cycle_end", i)
 	}
 	ids, authors, emails, times := c.listed("comment_ids"), c.listed("comment_authors"), c.listed("comment_emails"), c.listed("comment_times")
-	at := func(list []string, n int) string {
-		if n < len(list) {
-			return list[n]
-		}
-		return ""
-	}
 	for n, text := range c.listed("comment_texts") {
 		if text != "" {
 			i.Comments = append(i.Comments, convert.Comment{
-				ID: at(ids, n), Author: c.Person("", at(authors, n), at(emails, n)), At: c.Date(at(times, n)), Text: convert.Text{Markup: c.e.Markup, Body: text},
+				ID: entry(ids, n), Author: c.Person("", entry(authors, n), entry(emails, n)), At: c.Date(entry(times, n)), Text: convert.Text{Markup: c.e.Markup, Body: text},
 			})
 		}
 	}

@@ -17,19 +17,21 @@ var (
 // People adds the people of a row, and returns their IDs. IDs, names and addresses are three fields.
 func (c *Cells) People(ids, names, emails string) []string {
 	id, name, email := c.All(ids), c.All(names), c.All(emails)
-	at := func(list []string, n int) string {
-		if n < len(list) {
-			return list[n]
-		}
-		return ""
-	}
 	var all []string
 	for n := range max(len(id), len(name), len(email)) {
-		if one := c.Person(at(id, n), at(name, n), at(email, n)); one != "" && !slices.Contains(all, one) {
+		if one := c.Person(entry(id, n), entry(name, n), entry(email, n)); one != "" && !slices.Contains(all, one) {
 			all = append(all, one)
 		}
 	}
 	return all
+}
+
+// entry returns an entry of a list, or "" behind its end.
+func entry(list []string, n int) string {
+	if n < len(list) {
+		return list[n]
+	}
+	return ""
 }
 
 // Person adds a person, and returns the person's ID: the ID in the export, else the e-mail address, else the name.

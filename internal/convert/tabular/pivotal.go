@@ -50,7 +50,7 @@ func pivotal() *Layout {
 				lines := []string{"## Tasks", ""}
 				for n, text := range tasks {
 					box := "- [ ] "
-					if n < len(states) && strings.EqualFold(states[n], "completed") {
+					if strings.EqualFold(entry(states, n), "completed") {
 						box = "- [x] "
 					}
 					lines = append(lines, box+diag.OneLine(text))

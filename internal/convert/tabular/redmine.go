@@ -10,6 +10,13 @@ import (
 // textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
+// NoteTextile adds a remark if the text of an issue of Redmine seems to be written in Textile.
+func NoteTextile(i *convert.Issue, to convert.Sink) {
+	if textile.MatchString(i.Text.Body) {
+		to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
+	}
+}
+
 // redmine returns the layout of the CSV of a list of issues, in English.
 func redmine() *Layout {
 	relations := names("redmine relations")
@@ -29,9 +36,7 @@ func redmine() *Layout {
 					}
 				}
 			}
-			if textile.MatchString(i.Text.Body) {
-				c.e.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
-			}
+			NoteTextile(i, c.e.to)
 			return ""
 		},
 	}

@@ -41,7 +41,7 @@ func (c *collector) readDefaults(n *node) defaults {
 				if key != nil {
 					text = key.Value
 				}
-				report(written, path, diag.A(k.Noun())+" cannot have a default for "+quote(text), diag.OneOf(text, k.defaultNames()))
+				report(written, path, diag.A(k.Noun())+" cannot have a default for "+quote(text), diag.OneOf(text, slices.DeleteFunc(slices.Clone(k.names), func(name string) bool { return !k.hasDefault(name) })))
 				continue
 			}
 			all[k] = append(all[k], written, value)
@@ -60,10 +60,6 @@ func (k *kindInfo) hasDefault(name string) bool {
 	case isUnknown, isKey, isID, isIdentifier, isPreviously, isSection:
 	}
 	return false
-}
-
-func (k *kindInfo) defaultNames() []string {
-	return slices.DeleteFunc(slices.Clone(k.names), func(name string) bool { return !k.hasDefault(name) })
 }
 
 // applyDefaults gives an object those defaults of its document that it does not set.

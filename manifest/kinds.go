@@ -104,12 +104,6 @@ func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
 	return strings.TrimSpace(o.Text(f.Name))
 }
 
-// hasCustomFields reports whether objects of the kind have values of custom fields.
-func (k *kindInfo) hasCustomFields() bool {
-	_, ok := k.CustomFields()
-	return ok
-}
-
 func (k *kindInfo) addProperties(s *kindSet) {
 	k.props = map[string]prop{
 		schema.Key: {what: isKey}, schema.ObjectID: {what: isID},

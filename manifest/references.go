@@ -56,7 +56,7 @@ func resolve(all *assembly, kinds *kindSet, complete, offline bool) {
 	}
 	for _, fields := range []bool{false, true} { // fields come second, because their definitions may depend on other references
 		for i, it := range all.kept() {
-			if it.kind.refs && fields == it.kind.hasCustomFields() {
+			if _, has := it.kind.CustomFields(); it.kind.refs && fields == has {
 				rs.resolveObject(i)
 			}
 		}

@@ -51,7 +51,8 @@ func reads() []read {
 	named := map[string]bool{} // kinds whose list has a name
 	for _, op := range resource.Operations() {
 		if op.GetCommand != "" {
-			all = append(all, read{op, op.GetCommand, singleLine(op.Doc)})
+			usage := strings.ReplaceAll(strings.ToLower(op.Doc[:1])+strings.TrimSuffix(op.Doc[1:], "."), "`", "") // a phrase for a help text
+			all = append(all, read{op, op.GetCommand, usage})
 			named[op.Kind] = named[op.Kind] || op.Verb == resource.List
 		}
 	}
@@ -520,9 +521,4 @@ func text(v any) string {
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// singleLine returns a descriptor's description as a phrase for a help text.
-func singleLine(doc string) string {
-	return strings.ReplaceAll(strings.ToLower(doc[:1])+strings.TrimSuffix(doc[1:], "."), "`", "")
 }

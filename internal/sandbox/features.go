@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -69,6 +70,6 @@ func (w *writeV2) needsFeature(feature string) {
 		holder, id, status = w.kinds.project, project, http.StatusBadRequest
 	}
 	if s, ok := w.t.get(holder, id); ok && w.old == nil && !flag(s.row, feature) {
-		w.problem = switchedOff(status, feature)
+		w.problem = &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
 	}
 }

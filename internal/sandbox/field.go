@@ -248,14 +248,10 @@ func items(_ *tx, v any) (any, any) {
 
 func colour(_ *tx, v any) (any, any) {
 	s, ok := v.(string)
-	if !ok || !isHexColour(s) {
+	if !ok || len(s) != 7 || s[0] != '#' || strings.Trim(s[1:], "0123456789abcdefABCDEF") != "" {
 		return nil, message("Enter a color in the format #rrggbb.")
 	}
 	return s, nil
-}
-
-func isHexColour(s string) bool {
-	return len(s) == 7 && s[0] == '#' && strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
 }
 
 const textNoRecord = "Invalid pk \"%s\" - object does not exist."

@@ -118,7 +118,7 @@ func isVoid(name string) bool { return isOneOf(name, "area br col hr img input w
 func write(b *strings.Builder, n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
-		b.WriteString(escapeText(n.Data))
+		b.WriteString(clean(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\u00a0", "&nbsp;").Replace(n.Data)))
 		return
 	case html.ElementNode:
 	default:
@@ -134,7 +134,8 @@ func write(b *strings.Builder, n *html.Node) {
 	b.WriteByte('<')
 	b.WriteString(n.Data)
 	for _, a := range attributes(n) {
-		b.WriteString(" " + a.Key + `="` + escapeAttribute(a.Val) + `"`)
+		value := strings.NewReplacer("&", "&amp;", "\"", "&quot;", "\u00a0", "&nbsp;", "<", "&lt;", ">", "&gt;").Replace(a.Val)
+		b.WriteString(" " + a.Key + `="` + clean(value) + `"`)
 	}
 	b.WriteByte('>')
 	if isVoid(n.Data) {
@@ -195,14 +196,6 @@ func isAllowedURL(s string) bool {
 		return true // relative
 	}
 	return slices.Contains([]string{"http", "https", "mailto", "tel"}, strings.ToLower(scheme))
-}
-
-func escapeText(s string) string {
-	return clean(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\u00a0", "&nbsp;").Replace(s))
-}
-
-func escapeAttribute(s string) string {
-	return clean(strings.NewReplacer("&", "&amp;", "\"", "&quot;", "\u00a0", "&nbsp;", "<", "&lt;", ">", "&gt;").Replace(s))
 }
 
 // clean drops the control characters that XML does not allow.

@@ -39,11 +39,6 @@ func emailAddress(t *tx, v any) (any, any) {
 	return value, complaint
 }
 
-// listInvitations lists all invitations without pages, the newest first.
-func listInvitations(c *call, t *tx) reply {
-	return c.kinds.invitation.listAll(t.all(c.kinds.invitation, inWorkspace(c)))
-}
-
 // ofInvitation wraps a handler that needs the invitation of the route, with its own error texts.
 func ofInvitation(h handler) handler {
 	return func(c *call, t *tx) reply {

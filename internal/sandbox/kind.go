@@ -119,6 +119,9 @@ func (k *kind) list(c *call, t *tx) reply {
 	}), func(s stored) row { return k.render(c, t, s.row) })
 }
 
+// listNewest answers with the whole list of the workspace without pages, the newest first.
+func (k *kind) listNewest(_ *call, t *tx) reply { return k.listAll(t.all(k, scope(workspaceID))) }
+
 // listAll answers with rows without pages, the newest first.
 func (k *kind) listAll(rows []stored) reply {
 	out := []row{}

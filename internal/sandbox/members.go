@@ -10,10 +10,6 @@ import (
 // readUser answers with the user of the request.
 func readUser(c *call, t *tx) reply { return reply{http.StatusOK, c.profile(t, c.user)} }
 
-func workspaceMembers(c *call, t *tx) reply {
-	return c.kinds.member.listAll(t.all(c.kinds.member, scope(workspaceID)))
-}
-
 func listProjectMembers(c *call, t *tx) reply {
 	out := []row{}
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {

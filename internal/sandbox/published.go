@@ -115,10 +115,6 @@ func unknownParameter(name string) string {
 	return fmt.Sprintf("The sandbox does not know the parameter %q; the real service may answer otherwise.", name)
 }
 
-func unknownField(name string) string {
-	return fmt.Sprintf("The sandbox does not know the field %q, which the real service has.", name)
-}
-
 // noRoute answers requests that match no route.
 func (s *Server) noRoute(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.Path

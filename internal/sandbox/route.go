@@ -223,10 +223,10 @@ func (s *Server) table() []route {
 
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(readUser)}},
-		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(s.kinds.member.listNewest)}},
 		{pattern: ws + "members-lite/", since: "1.4", permission: workspacePeople, on: methods{get: do(listLightly(s.kinds.member, "id"))}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
-			get: do(listInvitations), post: do(s.kinds.invitation.create),
+			get: do(s.kinds.invitation.listNewest), post: do(s.kinds.invitation.create),
 		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
 			get: do(ofInvitation(s.kinds.invitation.read)), del: do(ofInvitation(s.kinds.invitation.remove)),

@@ -3,10 +3,13 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // row is one record as the API shows it: JSON values by field name. Numbers are json.Number, so that 65535.0 does not come back as 65535.
@@ -141,4 +144,21 @@ func momentText(t time.Time) string {
 		return t.UTC().Format(time.RFC3339)
 	}
 	return stamp(t)
+}
+
+// decodeJSON reads a body. The wording of its errors differs from the service's.
+func decodeJSON(raw []byte) (any, error) {
+	if !utf8.Valid(raw) { // encoding/json would replace invalid bytes with U+FFFD
+		return nil, errors.New("no UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what it is about
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the value")
+	}
+	return v, nil
 }

@@ -348,11 +348,6 @@ func (t *tx) counter(name string) int {
 // add changes a counter and returns its new value.
 func (t *tx) add(name string, by int) int {
 	n := t.counter(name) + by
-	t.setCounter(name, n)
+	must(t.btx.Bucket([]byte(countBucket)).Put([]byte(name), binary.BigEndian.AppendUint64(nil, uint64(n)))) //nolint:gosec // read back by counter
 	return n
-}
-
-func (t *tx) setCounter(name string, n int) {
-	must(t.btx.Bucket([]byte(countBucket)).Put([]byte(name),
-		binary.BigEndian.AppendUint64(nil, uint64(n)))) //nolint:gosec // read back by counter
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -77,10 +76,6 @@ func notFoundV2() *problem {
 func forbidden() *problem { return &problem{status: http.StatusForbidden, detail: textForbidden} }
 
 func conflictV2(detail string) *problem { return &problem{status: http.StatusConflict, detail: detail} }
-
-func switchedOff(status int, feature string) *problem {
-	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
-}
 
 // invalidV2 returns the answer to a request with wrong fields.
 func invalidV2(errs ...fieldError) *problem {

@@ -55,7 +55,7 @@ func (w *writeV2) decode() {
 	}
 	for name := range w.body {
 		if slices.Contains(strings.Fields(w.res.unserved), name) {
-			w.problem = &problem{status: http.StatusNotImplemented, detail: unknownField(name)}
+			w.problem = &problem{status: http.StatusNotImplemented, detail: fmt.Sprintf("The sandbox does not know the field %q, which the real service has.", name)}
 			if _, both := w.body[name+"_id"]; both {
 				w.addError(name, "invalid", "Send %s or %s_id, not both.", name, name)
 			}

@@ -86,10 +86,8 @@ type value struct {
 
 // newShownPlan returns a plan's document with its steps as entries.
 func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
-	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps)), names: maps.Clone(d.Names)}
-	if plan.names == nil {
-		plan.names = map[resource.Address]string{}
-	}
+	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps)), names: map[resource.Address]string{}}
+	maps.Copy(plan.names, d.Names)
 	for i := range d.Steps {
 		if step := &d.Steps[i]; step.Title != "" {
 			plan.names[step.Address] = step.Title

@@ -149,11 +149,6 @@ func (c *composer) encodeObject(t *object) manifest.Map {
 	return fields
 }
 
-// addRecord adds the record of an object for the state.
-func (c *composer) addRecord(t *object, values map[string]string) {
-	c.out.Records = append(c.out.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
-}
-
 // recordSources sets the manifest that holds the objects of the records from first on.
 func (c *composer) recordSources(first int, file string) {
 	for i := range c.out.Records[first:] {

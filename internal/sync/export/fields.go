@@ -55,7 +55,7 @@ func (c *composer) encodeFields(t *object) manifest.Map {
 		object = addField(object, w)
 	}
 	object = c.addCustomFields(t, object, values)
-	c.addRecord(t, values)
+	c.out.Records = append(c.out.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
 	return object
 }
 

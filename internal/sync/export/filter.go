@@ -52,6 +52,7 @@ type kindChoice struct {
 func chooseKinds(only, with []string) (kindChoice, error) {
 	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
 	with = slices.DeleteFunc(slices.Clone(with), func(word string) bool { return word == customFields })
+	isSection := func(k *resource.Kind) bool { return k.Membership == nil }
 	if err := cmp.Or(checkWords("--with", with, isReadPerItem), checkWords("--only", only, isSection)); err != nil {
 		return c, err
 	}
@@ -77,8 +78,6 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 	}
 	return c, nil
 }
-
-func isSection(k *resource.Kind) bool { return k.Membership == nil }
 
 // checkWords returns an error for the first word that names no readable kind of the accepted sort.
 func checkWords(flag string, words []string, accepts func(*resource.Kind) bool) error {

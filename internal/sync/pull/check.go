@@ -186,29 +186,27 @@ func sameReference(a, b resource.Reference) bool {
 
 // stillDiffering returns the taken values that a plan would still change, with the reason.
 func (t *taker) stillDiffering(plan *planner.Plan, differences divergence.Set, first int) map[int]string {
-	changes := map[resource.Address]map[string]bool{}
-	note := func(a resource.Address, path string) {
-		if changes[a] == nil {
-			changes[a] = map[string]bool{}
-		}
-		changes[a][path] = true
+	type field struct {
+		of   resource.Address
+		path string
 	}
+	changes := map[field]bool{}
 	for i := range differences.Fields {
-		note(differences.Fields[i].Object.Address, differences.Fields[i].Value.Field.Name)
+		changes[field{differences.Fields[i].Object.Address, differences.Fields[i].Value.Field.Name}] = true
 	}
 	for _, s := range plan.Steps {
 		if s.Action == planner.Update || s.Action == planner.Adopt || s.Action == planner.NotPossible {
 			for _, c := range s.Changes() {
-				note(s.Address, c.Path)
+				changes[field{s.Address, c.Path}] = true
 			}
 		}
 	}
 	for _, d := range plan.Drift {
-		note(d.Object.Address, d.Change.Path)
+		changes[field{d.Object.Address, d.Change.Path}] = true
 	}
 	values := map[int]string{}
 	for i, v := range t.result.Values[:first] {
-		if v.Object != nil && changes[v.Object.Address][v.field.Name] {
+		if v.Object != nil && changes[field{v.Object.Address, v.field.Name}] {
 			values[i] = "it would not be what the service has"
 		}
 	}

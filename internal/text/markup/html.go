@@ -130,7 +130,8 @@ loop:
 			if len(bytes.TrimSpace(raw)) > 0 {
 				begin()
 			}
-			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || inRawText(open) {
+			isRaw := len(open) > 0 && kindOf(open[len(open)-1]) == hidden // such a text is not parsed as HTML
+			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || isRaw {
 				b.Write(raw)
 			} else {
 				b.WriteString(escapeText.Replace(Clean(string(z.Text()))))
@@ -187,11 +188,6 @@ loop:
 		return "<div>" + out + "</div>"
 	}
 	return out
-}
-
-// inRawText reports whether the text in the innermost element is not parsed as HTML.
-func inRawText(open []string) bool {
-	return len(open) > 0 && kindOf(open[len(open)-1]) == hidden
 }
 
 func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {

@@ -48,10 +48,7 @@ type Uniqueness int
 const (
 	// UniqueAlways refuses every duplicate.
 	UniqueAlways Uniqueness = iota
-	// UniqueInTurn does not notice an external ID that was stored after the request arrived. In the running server, several
-	// simultaneous requests succeed in the same way.
-	UniqueInTurn
-	// UniqueNever refuses nothing.
+	// UniqueNever refuses nothing. In the running server, several simultaneous requests succeed in the same way.
 	UniqueNever
 )
 
@@ -102,12 +99,8 @@ func (s *Server) Drain() { s.late.Wait() }
 
 // arrive returns the request with the uniqueness of the options.
 func (s *Server) arrive(req *http.Request) *http.Request {
-	switch s.options.Unique {
-	case UniqueInTurn:
-		return s.Arrived(req)
-	case UniqueNever:
+	if s.options.Unique == UniqueNever {
 		return sandbox.Unaware(req)
-	case UniqueAlways:
 	}
 	return req
 }

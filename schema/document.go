@@ -596,9 +596,6 @@ func exclusions(k *resource.Kind) object {
 }
 
 func kindMarkdown(k *resource.Kind) string {
-	if k.Example == "" {
-		return k.Doc
-	}
 	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
 }
 

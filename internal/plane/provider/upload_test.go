@@ -235,19 +235,3 @@ func TestAFileThatChangesAfterThePlanIsNotSent(t *testing.T) {
 		t.Errorf("%d writes, %q", a.writes, failed)
 	}
 }
-
-func TestAnUploadEndsIfAnAnswerSwitchesTheProtocol(t *testing.T) {
-	t.Parallel()
-	for n := 1; n <= 3; n++ {
-		s := newService(t, resource.V1)
-		m := writeFault{trouble: trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Switch: true}}}}.run(n, 1, 0)
-		m.manifest = attaching
-		first, second := s.apply(t, m), s.apply(t, applying{manifest: attaching})
-		if failed := first.failed(); n == 2 && (len(failed) != 1 || !strings.Contains(failed[0], "101: this is no answer of a store")) {
-			t.Errorf("request %d: %q", n, failed)
-		}
-		if got := s.attachments(); len(second.failed()) > 0 || !slices.Equal(got, attached("")) {
-			t.Errorf("request %d: %q, attached: %q", n, second.failed(), got)
-		}
-	}
-}

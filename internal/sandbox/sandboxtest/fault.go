@@ -34,11 +34,10 @@ type Break struct {
 	Header http.Header // … with these headers …
 	Body   string      // … and this body
 	Stall  bool        // answer nothing until the client gives up or the server closes
-	Switch bool        // 101, and the bare connection until the client or the server closes it
 }
 
 func (b Break) none() bool {
-	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Switch
+	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall
 }
 
 // serve applies the fault of a request and passes the request to the sandbox.
@@ -48,14 +47,12 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	seen := &recorder{}
 	defer func() { s.log.finish(entry, status, seen.bytes) }()
 
-	arrived := s.arrive(req)
 	var fault Fault
 	if s.options.Fault != nil {
 		fault = s.options.Fault(req)
 	}
 	if fault.mayOutliveClient() {
 		bufferBody(req)
-		arrived.Body = req.Body
 	}
 	if !s.wait(req, fault.Delay) {
 		cut(w)
@@ -69,9 +66,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		status = s.inject(fault.Before, w, req)
 		return
 	}
-	if arrived == req {
-		arrived = req.WithContext(req.Context())
-	}
+	arrived := s.arrive(req)
 	seen.ReadCloser, arrived.Body = req.Body, seen
 	if !fault.After.none() {
 		s.next.ServeHTTP(httptest.NewRecorder(), arrived)
@@ -169,9 +164,6 @@ func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 		}
 		cut(w)
 		return 0
-	case b.Switch:
-		s.takeOver(w, req)
-		return http.StatusSwitchingProtocols
 	}
 	maps.Copy(w.Header(), b.Header)
 	if b.Header.Get("Content-Type") == "" {
@@ -200,24 +192,4 @@ func cut(w http.ResponseWriter) {
 		_ = tcp.SetLinger(0) // makes close send a reset
 	}
 	_ = conn.Close()
-}
-
-// takeOver answers with a switch to another protocol and holds the connection.
-func (s *Server) takeOver(w http.ResponseWriter, req *http.Request) {
-	_, _ = io.Copy(io.Discard, req.Body)
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	defer conn.Close() //nolint:errcheck // the connection is not used any more
-	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_, _ = conn.Read(make([]byte, 1)) // until the client closes it
-	}()
-	select {
-	case <-gone:
-	case <-s.closing:
-	}
 }

@@ -97,10 +97,10 @@ func (s *Server) Close() error {
 // Drain returns when every late request has been handled.
 func (s *Server) Drain() { s.late.Wait() }
 
-// arrive returns the request with the uniqueness of the options.
+// arrive returns a copy of the request with the uniqueness of the options.
 func (s *Server) arrive(req *http.Request) *http.Request {
 	if s.options.Unique == UniqueNever {
 		return sandbox.Unaware(req)
 	}
-	return req
+	return req.WithContext(req.Context())
 }

@@ -59,17 +59,18 @@ func Examine(ctx context.Context, in Input) Report {
 	}
 	e.checkState(ctx)
 	e.checkManifest()
-	if in.Redact != nil {
-		for i := range e.Checks {
-			c := &e.Checks[i]
-			c.Summary, c.Hint = in.Redact(c.Summary), in.Redact(c.Hint)
-		}
+	for i := range e.Checks {
+		c := &e.Checks[i]
+		c.Summary, c.Hint = e.in.Redact(c.Summary), e.in.Redact(c.Hint)
 	}
 	e.countChecks()
 	return *e.Report
 }
 
 func newExamination(in Input) *examination {
+	if in.Redact == nil {
+		in.Redact = func(text string) string { return text }
+	}
 	e := &examination{
 		in:     in,
 		Report: &Report{FormatVersion: formatVersion, BaseURL: in.BaseURL, Workspace: in.Workspace, Supported: []string{}, Unsupported: []string{}},
@@ -155,9 +156,6 @@ func (ex *examination) readHeaders(h apiclient.Headers) {
 // checkAPI makes the checks that need the service.
 func (ex *examination) checkAPI(ctx context.Context) {
 	ops := ex.readOperations()
-	if len(ops) == 0 {
-		return
-	}
 	defer ex.checkRateLimit()
 	if _, missing := ops[0].Expand(ex.params); missing != "" {
 		ex.reportNoWorkspace()

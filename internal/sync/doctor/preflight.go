@@ -38,12 +38,7 @@ func NewPreflight(in Input) *Preflight {
 }
 
 // User returns the user of the credential; "" = not known.
-func (p *Preflight) User() string {
-	if p.e.in.Redact == nil {
-		return p.e.userName
-	}
-	return p.e.in.Redact(p.e.userName)
-}
+func (p *Preflight) User() string { return p.e.in.Redact(p.e.userName) }
 
 // UserID returns the ID of the credential's user; "" = not known.
 func (p *Preflight) UserID() string { return p.e.userID }
@@ -52,9 +47,6 @@ func (p *Preflight) UserID() string { return p.e.userID }
 func (p *Preflight) Service(ctx context.Context) error {
 	e := p.e
 	ops := e.readOperations()
-	if len(ops) == 0 {
-		return nil
-	}
 	if !e.checkService(ctx, ops[0]) {
 		return e.problemError(ctx)
 	}
@@ -94,9 +86,7 @@ func (ex *examination) problemError(ctx context.Context) error {
 	}
 	for _, c := range slices.Backward(ex.Checks) {
 		if c.Status == Problem {
-			if ex.in.Redact != nil {
-				c.Summary, c.Hint = ex.in.Redact(c.Summary), ex.in.Redact(c.Hint)
-			}
+			c.Summary, c.Hint = ex.in.Redact(c.Summary), ex.in.Redact(c.Hint)
 			return &ProblemError{Check: c, Denied: ex.Denied(), Err: ex.firstError}
 		}
 	}

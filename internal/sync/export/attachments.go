@@ -32,14 +32,12 @@ func (ct *content) downloadAll(ctx context.Context, client *apiclient.Client, o 
 			}
 		}
 		slices.SortFunc(all, func(a, b *object) int { return strings.Compare(a.row.ID(), b.row.ID()) })
-		if o.Expect != nil && len(all) > 0 {
+		if len(all) > 0 {
 			o.Expect(len(all), humanize(k.Section))
 		}
 		for _, t := range all {
 			why, err := t.download(ctx, client, o)
-			if o.Answered != nil {
-				o.Answered()
-			}
+			o.Answered()
 			switch {
 			case err != nil:
 				return err

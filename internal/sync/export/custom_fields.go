@@ -33,7 +33,7 @@ func (ct *content) readCustom(ctx context.Context, client *apiclient.Client, o O
 		return nil
 	}
 	slices.SortFunc(items, func(a, b *object) int { return strings.Compare(a.row.ID(), b.row.ID()) })
-	if o.Expect != nil && requests > 0 {
+	if requests > 0 {
 		o.Expect(requests, customFields)
 	}
 	for _, t := range items {
@@ -90,9 +90,7 @@ func (ob *object) valuesOp(api resource.API) (op *resource.Operation, ok bool) {
 func (ob *object) readFields(ctx context.Context, client *apiclient.Client, o Options) error {
 	op, _ := ob.valuesOp(o.API)
 	res, err := client.Do(ctx, apiclient.Request{Operation: op, Params: ob.params(o.Workspace)})
-	if o.Answered != nil {
-		o.Answered()
-	}
+	o.Answered()
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what was read
 	}
@@ -120,9 +118,7 @@ func (ob *object) readValues(ctx context.Context, client *apiclient.Client, o Op
 		} else {
 			rows = []resource.Row{res.Row}
 		}
-		if o.Answered != nil {
-			o.Answered()
-		}
+		o.Answered()
 		if err != nil && !errors.Is(err, apiclient.ErrNotFound) {
 			return err //nolint:wrapcheck // the caller says what was read
 		}

@@ -27,7 +27,7 @@ type Options struct {
 	Prior     planner.Prior    // records of an earlier export, whose keys are kept
 	Observed  planner.Observed // answers that were already read
 	Spool     string           // folder for the files of attachments, until they are written
-	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no call.
+	// Expect is called with the number of lists to read next and their name, Answered after each list. Both are nil, or none.
 	Expect   func(lists int, what string)
 	Answered func()
 }
@@ -37,6 +37,9 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	kinds, err := chooseKinds(o.Only, o.With)
 	if err != nil {
 		return nil, err
+	}
+	if o.Expect == nil {
+		o.Expect, o.Answered = func(int, string) {}, func() {}
 	}
 	found, err := read(ctx, client, o, kinds)
 	if err != nil {

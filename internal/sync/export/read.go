@@ -398,9 +398,7 @@ func (r *reader) readLists(ctx context.Context, lists []*list) error {
 			reads[i].Optional = true
 		}
 	}
-	if r.o.Expect != nil {
-		r.from.Expect = func(requests int) { r.o.Expect(requests, sectionNames(lists)) }
-	}
+	r.from.Expect = func(requests int) { r.o.Expect(requests, sectionNames(lists)) }
 	if err := r.from.Read(ctx, reads); err != nil {
 		return err //nolint:wrapcheck // the error says which list was read
 	}

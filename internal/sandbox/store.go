@@ -83,10 +83,11 @@ func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
 			return nil, err
 		}
 		err = db.View(func(t *bolt.Tx) error {
-			if t.Size() > info.Size() {
+			info, err := os.Stat(path) // another process may have written while this one waited
+			if err == nil && t.Size() > info.Size() {
 				return fmt.Errorf("the file has %d bytes of %d; delete it, and the state that goes with it", info.Size(), t.Size())
 			}
-			return nil
+			return err
 		})
 		if err := errors.Join(err, db.Close()); err != nil {
 			return nil, err

@@ -47,6 +47,26 @@ func TestARestartKeepsTheData(t *testing.T) {
 	}
 }
 
+func TestANewSandboxCanBeOpenedByTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		path := filepath.Join(t.TempDir(), "sandbox.db")
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				s, err := Open(Options{Path: path})
+				if err == nil {
+					err = s.Close()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+	}
+}
+
 func TestATemporaryFileIsRemoved(t *testing.T) {
 	t.Parallel()
 	s, err := Open(Options{})

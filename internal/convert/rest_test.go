@@ -148,6 +148,22 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"id": "2", "idShort": 2, "shortLink": "two", "name": "Two", "idList": "gone", "idLabels": ["gone2"]}]}`,
 			want: []string{"{name: (a list that is not in the file)}", "name: Two, state: (a list that is not in the file)"}, note: "values",
 		},
+		"Trello: a page is no relation to a card without a short link": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
+				{"id": "1", "idShort": 1, "name": "One", "idList": "l"},
+				{"id": "2", "idShort": 2, "shortLink": "two", "name": "Two", "idList": "l", "attachments": [{"id": "a", "name": "x", "url": "https://x.example/y"}]}]}`,
+			want: []string{"{url: \"https://x.example/y\", title: x}"}, not: []string{"relations"},
+		},
+		"Trello: an uploaded file without an address is in the list of files": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
+				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l", "attachments": [{"id": "a", "name": "bill.pdf", "isUpload": true}]}]}`,
+			want: []string{"| Files | bill.pdf |"}, note: "attachments",
+		},
+		"Trello: a comment that does not say its card is a loss, and no error": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}],
+				"actions": [{"id": "a", "type": "commentCard", "data": {"text": "zebra"}}], "cards": [{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l"}]}`,
+			want: []string{"name: One"}, not: []string{"zebra"}, note: "comments-outside",
+		},
 		"Jira: fields without names are known by their shape": {
 			text: `{"issues": [{"key": "AB-1", "id": "1", "fields": {"summary": "One", "status": {"name": "To Do"}, "project": {"key": "AB", "name": "Ab"}, "parent": {"key": "AB-2"},
 				"customfield_10007": [{"id": 1, "name": "Sprint 100", "state": "active", "boardId": 3, "startDate": "2024-01-01T00:00:00.000Z", "endDate": "2024-01-15T00:00:00.000Z"}],

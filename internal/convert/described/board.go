@@ -250,20 +250,11 @@ func (g *repository) board(x *reader) {
 	}
 	g.home(x, drafts)
 	g.columns(x)
-	for _, note := range []struct {
-		n          int
-		kind, text string
-	}{
-		{alone, "board-alone", "of " + diag.Count(alone, "issue") + " only the board tells: comments, dates, and who reported them are in the issues of the " +
-			"repository; name these files, too"},
-		{nameless, "board-nameless", diag.Count(nameless, "item") + " of the board that do not say which issues they are: carried as drafts; ask for " +
-			"content { __typename ... on Issue { number title body url } }, and for drafts, too"},
-		{hidden, "board-hidden", diag.Count(hidden, "item") + " of the board left out, which whoever exported may not see"},
-	} {
-		if note.n > 0 {
-			x.to.Note(note.kind, note.text)
-		}
-	}
+	x.noteIf(alone, "board-alone", "of "+diag.Count(alone, "issue")+" only the board tells: comments, dates, and who reported them are in the issues of the "+
+		"repository; name these files, too")
+	x.noteIf(nameless, "board-nameless", diag.Count(nameless, "item")+" of the board that do not say which issues they are: carried as drafts; ask for "+
+		"content { __typename ... on Issue { number title body url } }, and for drafts, too")
+	x.noteIf(hidden, "board-hidden", diag.Count(hidden, "item")+" of the board left out, which whoever exported may not see")
 }
 
 // draft makes an issue of a draft. It gets its project later.
@@ -405,10 +396,8 @@ func (g *repository) columns(x *reader) {
 			x.book(i, []leaf{{beside, s.name}})
 		}
 	}
-	if left > 0 {
-		x.to.Note("board-closed", diag.Count(left, "issue")+" closed in a column of the board that is not for what is done: the state is that of what is closed, "+
-			"the column a field")
-	}
+	x.noteIf(left, "board-closed", diag.Count(left, "issue")+" closed in a column of the board that is not for what is done: the state is that of what is closed, "+
+		"the column a field")
 }
 
 // sortedKeys returns the keys of a map in their order.

@@ -254,6 +254,13 @@ func moment(i *convert.Issue, text string) time.Time {
 // day reads a calendar day of an issue.
 func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
 
+// noteIf adds a remark if a number of objects is not 0.
+func (x *reader) noteIf(n int, kind, text string) {
+	if n > 0 {
+		x.to.Note(kind, text)
+	}
+}
+
 // foreign returns the error that a record is no answer of the tracker.
 func (x *reader) foreign(r records.Record, what, hint string) error {
 	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)

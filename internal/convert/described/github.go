@@ -226,21 +226,16 @@ func (g *repository) finish(x *reader) {
 			delete(x.comments, key)
 		}
 	}
-	note := func(n int, kind, text string) {
-		if n > 0 {
-			x.to.Note(kind, text)
-		}
-	}
-	note(g.pulls, "pull-requests", diag.Count(g.pulls, "pull request")+" left out")
+	x.noteIf(g.pulls, "pull-requests", diag.Count(g.pulls, "pull request")+" left out")
 	for _, of := range sortedKeys(g.others) {
-		note(1, "other-lists", diag.Count(g.others[of], "entry")+" left out, which "+of+" in its address shows to be no issue")
+		x.to.Note("other-lists", diag.Count(g.others[of], "entry")+" left out, which "+of+" in its address shows to be no issue")
 	}
 	if len(x.comments) == 0 {
-		note(g.silent, "no-comments", "nothing is told of the comments of "+diag.Count(g.silent, "issue")+": ask for the field comments, too")
+		x.noteIf(g.silent, "no-comments", "nothing is told of the comments of "+diag.Count(g.silent, "issue")+": ask for the field comments, too")
 	}
-	note(stateless, "no-state", diag.Count(stateless, "issue")+" without a state: export again with gh issue list --state all --limit 10000 "+
+	x.noteIf(stateless, "no-state", diag.Count(stateless, "issue")+" without a state: export again with gh issue list --state all --limit 10000 "+
 		"--json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url")
-	note(len(g.damaged), "damaged-text", "letters were damaged before the file was written, as PowerShell 5 does, such as in "+
+	x.noteIf(len(g.damaged), "damaged-text", "letters were damaged before the file was written, as PowerShell 5 does, such as in "+
 		strconv.Quote(g.damaged)+": export again with another shell")
 }
 

@@ -3,7 +3,6 @@ package described
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +11,6 @@ import (
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
 )
-
-// linearKey matches the key of an issue.
-var linearKey = regexp.MustCompile(`^[A-Za-z0-9_]+-[0-9]{1,9}$`)
 
 // linear describes the answers of Linear's API for issues. Unlike the CSV, they have comments, relations, and the groups of states. Exports
 // by Linear's SDK have only IDs of states, people, projects and cycles.
@@ -28,7 +24,7 @@ func linear() *api {
 		return `the fields "identifier" and "title"`, slices.ContainsFunc(append(a.lists, ""), func(list string) bool {
 			at := strings.TrimPrefix(list+".", ".")
 			key := first.At(at + "identifier")
-			return len(key) > 0 && linearKey.MatchString(key[0].Text) && first.Has(at+"title")
+			return len(key) > 0 && tabular.IsLinearKey(key[0].Text) && first.Has(at+"title")
 		})
 	}
 	return a

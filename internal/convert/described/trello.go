@@ -161,11 +161,9 @@ func (b *boards) finish(x *reader) {
 		for _, role := range sortedKeys(of.left) {
 			x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.left[role], role+" card")+" left out")
 		}
-		if missing > 0 {
-			x.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
-				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-				"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.records["actions"], of.id))
-		}
+		x.noteIf(missing, "actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
+			"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
+			"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.records["actions"], of.id))
 	}
 	for _, id := range sortedKeys(b.parts) {
 		part, card := b.parts[id], b.bearers[id]
@@ -239,7 +237,5 @@ func (br *board) number(x *reader) {
 			i.Number = br.last + shared
 		}
 	}
-	if shared > 0 {
-		x.to.Note("shared-numbers", br.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
-	}
+	x.noteIf(shared, "shared-numbers", br.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
 }

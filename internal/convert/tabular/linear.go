@@ -16,6 +16,9 @@ var (
 	linearUpload  = regexp.MustCompile(`\[([^\]\n]*)\]\((https://uploads\.linear\.app/[^)\s]+)\)`)
 )
 
+// IsLinearKey reports whether a text is the key of an issue of Linear.
+func IsLinearKey(text string) bool { return linearKey.MatchString(text) }
+
 // linear returns the layout of the CSV of a workspace or view, of any year. The CSV lacks the group of a status, which is guessed by the
 // dates that most issues of the status have.
 func linear() *Layout {

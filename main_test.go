@@ -77,7 +77,7 @@ func allowed() map[string][]string {
 		"internal/convert/xlsx":      {"internal/text/diag"},
 		// A format knows the model and how to read its files, and no other format but tables.
 		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/text/diag", "internal/text/table"},
-		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/text/diag"},
+		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/text/diag"},
 		"internal/convert/formats": {
 			"internal/convert", "internal/convert/jira", "internal/convert/described",
 			"internal/convert/tabular",

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/text/diag"
 )
@@ -22,25 +23,18 @@ var creoleCode = regexp.MustCompile("(?s)```.*?```|([ \\t]*\n?)\\{\\{\\{(.*?)\\}
 // fromCreole returns code of Creole as code of Markdown: a block if it has several lines, else a part of its line.
 func fromCreole(part string) string {
 	m := creoleCode.FindStringSubmatch(part)
-	body, marks := strings.TrimSpace(m[2]), "`"
-	block := strings.Contains(m[2], "\n")
-	if body == "" {
+	switch body := strings.TrimSpace(m[2]); {
+	case body == "":
 		return part
+	case !strings.Contains(m[2], "\n"):
+		return m[1] + wiki.CodeSpan(body) + m[3]
 	}
-	if block {
-		body, marks = strings.TrimRight(strings.TrimPrefix(strings.TrimLeft(m[2], " \t"), "\n"), " \t\n"), "```"
-	}
-	for strings.Contains(body, marks) {
-		marks += "`"
-	}
-	if !block {
-		return m[1] + marks + body + marks + m[3]
-	}
+	body := strings.TrimRight(strings.TrimPrefix(strings.TrimLeft(m[2], " \t"), "\n"), " \t\n")
 	language := ""
 	if first, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(first, "#!") {
 		language, body = strings.TrimSpace(first[2:]), rest
 	}
-	return "\n" + marks + language + "\n" + body + "\n" + marks + "\n"
+	return "\n" + strings.Join(wiki.Fence(body, language), "\n") + "\n"
 }
 
 // bitbucketHooks returns the hooks for Bitbucket.

@@ -8,6 +8,7 @@ package encoded
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -53,18 +54,15 @@ type decoder struct {
 
 func (d *decoder) choose(name string) {
 	head, _ := d.in.Peek(4)
-	mark := func(n int) { _, _ = d.in.Discard(n) }
 	little, big := d.utf16(0), d.utf16(1)
+	for mark, next := range map[string]func() (rune, error){"\xEF\xBB\xBF": d.utf8, "\xFF\xFE": little, "\xFE\xFF": big} {
+		if bytes.HasPrefix(head, []byte(mark)) {
+			_, _ = d.in.Discard(len(mark))
+			d.next = next
+			return
+		}
+	}
 	switch {
-	case len(head) >= 3 && string(head[:3]) == "\xEF\xBB\xBF":
-		mark(3)
-		d.next = d.utf8
-	case len(head) >= 2 && string(head[:2]) == "\xFF\xFE":
-		mark(2)
-		d.next = little
-	case len(head) >= 2 && string(head[:2]) == "\xFE\xFF":
-		mark(2)
-		d.next = big
 	case tables()[name] != nil:
 		d.in, d.next = bufio.NewReaderSize(tables()[name].NewDecoder().Reader(d.in), 1<<16), d.decoded(name)
 	case name == "utf-16", len(head) == 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:

@@ -64,21 +64,44 @@ type cell struct {
 	used       bool // an issue has it
 }
 
-func (r *row) get(name string) string {
+// cell returns the cell of a name, or nil.
+func (r *row) cell(name string) *cell {
 	if r == nil {
-		return ""
+		return nil
 	}
-	for _, c := range r.cells {
-		if c.name == name {
-			return c.text
+	for n := range r.cells {
+		if r.cells[n].name == name {
+			return &r.cells[n]
 		}
+	}
+	return nil
+}
+
+// get returns the text of a cell, or "".
+func (r *row) get(name string) string {
+	if c := r.cell(name); c != nil {
+		return c.text
 	}
 	return ""
 }
 
 // used reports whether an issue has a value of the element.
-func (r *row) used(name string) bool {
-	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.name == name && c.used })
+func (r *row) used(name string) bool { c := r.cell(name); return c != nil && c.used }
+
+// mark records that an issue has a value of the element.
+func (r *row) mark(name string) {
+	if c := r.cell(name); c != nil {
+		c.used = true
+	}
+}
+
+// put sets the text of a cell.
+func (r *row) put(name, text string) {
+	if c := r.cell(name); c != nil {
+		c.text = text
+		return
+	}
+	r.cells = append(r.cells, cell{name: name, text: text})
 }
 
 // encode returns the element in the form in which it is stored. XML forbids the character between its parts.
@@ -248,14 +271,6 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	return nil
 }
 
-func (r *row) put(name, text string) {
-	if n := slices.IndexFunc(r.cells, func(c cell) bool { return c.name == name }); n >= 0 {
-		r.cells[n].text = text
-		return
-	}
-	r.cells = append(r.cells, cell{name: name, text: text})
-}
-
 // table reads a part of activeobjects.xml. Only the table of sprints is understood.
 func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
 	if start.Name.Local == "data" && slices.ContainsFunc(start.Attr, func(a xml.Attr) bool { return a.Name.Local == "tableName" && a.Value == "AO_60DB71_SPRINT" }) {
@@ -367,18 +382,10 @@ func (b *backup) use(i *backupIssue, kind, id, name string, role convert.Role) s
 func (b *backup) useOf(i *backupIssue, r *row, name string, role convert.Role) string {
 	text := r.get(name)
 	if strings.TrimSpace(text) != "" {
-		b.mark(r, name)
+		r.mark(name)
 		b.to.Hold(&i.Issue, r.kind+"."+name, role, text, 1)
 	}
 	return text
-}
-
-func (b *backup) mark(r *row, name string) {
-	for n := range r.cells {
-		if r.cells[n].name == name {
-			r.cells[n].used = true
-		}
-	}
 }
 
 // person records a user and returns the login name, which texts also use. Issues name people by their keys.
@@ -389,10 +396,8 @@ func (b *backup) person(key string) string {
 	id := cmp.Or(b.keys[key], key)
 	u := b.users[strings.ToLower(id)]
 	p := convert.Person{ID: id, Name: u.get("displayName"), Email: u.get("emailAddress"), Left: u.get("active") == "0"}
-	if u != nil {
-		b.mark(u, "displayName")
-		b.mark(u, "emailAddress")
-	}
+	u.mark("displayName")
+	u.mark("emailAddress")
 	b.to.Person(p)
 	return id
 }
@@ -660,7 +665,7 @@ func (b *backup) value(i *backupIssue, r *row) {
 	case slices.Contains([]string{"select", "multiselect", "radiobuttons", "multicheckboxes", "cascadingselect"}, kind):
 		option := b.rows["CustomFieldOption"][text]
 		if reference = option != nil; reference {
-			b.mark(option, "value")
+			option.mark("value")
 			text = option.get("value")
 			if parent := i.custom[id]; r.get("parentkey") != "" && len(parent) > 0 { // of a list that depends on another
 				parent[len(parent)-1] += " / " + text

@@ -111,33 +111,18 @@ func (r *record) add(v records.Value, name string) {
 		return
 	}
 	var places nameList
-	var lists []*list
+	var lists [][]string
 	for n, part := range v.Parts {
 		element := flat(part, name)
 		for k, of := range element.list {
 			i, known := places.add(of)
 			if !known {
-				lists = append(lists, &list{})
+				lists = append(lists, make([]string, max(len(v.Parts), 2))) // a list of one is a list, too
 			}
-			lists[i].fill(n)
-			lists[i].text.WriteString(strings.ReplaceAll(element.texts[k], table.Separator, ", "))
+			lists[i][n] = strings.ReplaceAll(element.texts[k], table.Separator, ", ")
 		}
 	}
 	for i, of := range places.list {
-		lists[i].fill(max(len(v.Parts)-1, 1)) // a list of one is a list, too
-		r.put(of, lists[i].text.String())
-	}
-}
-
-// list is a list of texts that grows.
-type list struct {
-	text       strings.Builder
-	separators int
-}
-
-// fill adds separators up to a number.
-func (ls *list) fill(until int) {
-	for ; ls.separators < until; ls.separators++ {
-		ls.text.WriteString(table.Separator)
+		r.put(of, strings.Join(lists[i], table.Separator))
 	}
 }

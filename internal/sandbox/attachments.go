@@ -165,7 +165,7 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
 		const form = "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>%s</Message><Signed>%s</Signed></Error>"
-		_, _ = fmt.Fprintf(w, form, code, message, req.URL.RawQuery) //nolint:gosec // as a store does, and no page
+		_, _ = fmt.Fprintf(w, form, code, message, req.URL.RawQuery)
 	}
 	for _, name := range []string{"X-Api-Key", "Authorization", "Cookie"} {
 		if req.Header.Get(name) != "" {

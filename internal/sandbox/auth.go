@@ -53,20 +53,17 @@ func (c *call) acceptsBearer() bool { return c.answersByContract() || c.opts.Edi
 
 // authenticate finds the user. The API key wins over a token.
 func (c *call) authenticate(t *tx) *problem {
-	if key := c.req.Header.Get("X-Api-Key"); key != "" {
-		if c.user = t.index("key", key); c.user == "" {
-			return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
-		}
-		return nil
+	key, kind := c.req.Header.Get("X-Api-Key"), "key"
+	if scheme, token, _ := strings.Cut(c.req.Header.Get("Authorization"), " "); key == "" && c.acceptsBearer() && strings.EqualFold(scheme, "Bearer") {
+		key, kind = token, "token"
 	}
-	scheme, token, _ := strings.Cut(c.req.Header.Get("Authorization"), " ")
-	if c.acceptsBearer() && strings.EqualFold(scheme, "Bearer") && token != "" {
-		if c.user = t.index("token", token); c.user == "" {
-			return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
-		}
-		return nil
+	if key == "" {
+		return &problem{status: http.StatusUnauthorized, detail: "Authentication credentials were not provided."}
 	}
-	return &problem{status: http.StatusUnauthorized, detail: "Authentication credentials were not provided."}
+	if c.user = t.index(kind, key); c.user == "" {
+		return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
+	}
+	return nil
 }
 
 // authorize refuses users without permission.

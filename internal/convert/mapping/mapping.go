@@ -348,20 +348,12 @@ func (d *decoder) project(name string, p *Project) setting {
 func (d *decoder) person(id string, p *Person) setting {
 	p.Assign = true
 	word := setting{object{"enum": []string{"text", "bot", "anonymous", Open}}, func(n *yaml.Node) {
-		switch n.Value {
-		case Open:
-			d.readOpen(n, "people", id)
-		case "text":
-		case "bot":
-			p.Bot = true
-		case "anonymous":
-			p.Anonymous = true
-		default:
-			p.Email = n.Value
-			if !email.MatchString(n.Value) {
-				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, []string{"text", "bot", "anonymous"}),
-					"%q is no e-mail address", n.Value)
-			}
+		p.Bot, p.Anonymous = n.Value == "bot", n.Value == "anonymous"
+		if p.Bot || p.Anonymous || n.Value == "text" {
+			return
+		}
+		if p.Email = d.readOpen(n, "people", id); n.Value != Open && !email.MatchString(n.Value) {
+			d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, []string{"text", "bot", "anonymous"}), "%q is no e-mail address", n.Value)
 		}
 	}}
 	address := d.matching(&p.Email, email, "the form ada@example.com")
@@ -433,23 +425,20 @@ func (d *decoder) customFields() setting {
 		var c Custom
 		return either(
 			d.wordOrOpen(&word, "fields", name, "text", "skip", "estimate_point", "point", "sort_order").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
-			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) { d.customField(name, c, n) }),
+			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) {
+				c.Name = strings.TrimSpace(c.Name)
+				if c.Name == "" || len([]rune(c.Name)) > 255 {
+					d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)
+				}
+				for other, had := range d.m.Custom.exact {
+					if strings.EqualFold(had.Name, c.Name) && (had.Name != c.Name || had.Type != c.Type) {
+						d.wrong(n, "write the same for both", "the fields %s and %s become one custom field in two ways", other, name)
+					}
+				}
+				d.m.Custom.set(name, c)
+			}),
 		)
 	})
-}
-
-// customField adds a custom field, and checks its name and type.
-func (d *decoder) customField(name string, c Custom, n *yaml.Node) {
-	c.Name = strings.TrimSpace(c.Name)
-	if c.Name == "" || len([]rune(c.Name)) > 255 {
-		d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)
-	}
-	for other, had := range d.m.Custom.exact {
-		if strings.EqualFold(had.Name, c.Name) && (had.Name != c.Name || had.Type != c.Type) {
-			d.wrong(n, "write the same for both", "the fields %s and %s become one custom field in two ways", other, name)
-		}
-	}
-	d.m.Custom.set(name, c)
 }
 
 // history returns the setting of the history: a word for the dates alone, or the dates and the link.

@@ -97,10 +97,8 @@ func (c *converter) spans(nodes []node, depth int) []span {
 		case "hardBreak":
 			list = append(list, span{text: lineBreak})
 		case "mention":
-			id, name := n.attr("id"), ""
-			if c.o.Person != nil {
-				name = c.o.Person(id)
-			}
+			id := n.attr("id")
+			name := c.o.Person(id)
 			if told := strings.TrimPrefix(n.attr("text"), "@"); name == "" || name == id {
 				name = cmp.Or(told, id)
 			}
@@ -183,7 +181,7 @@ func (c *converter) file(n *node) string {
 	if name == "" {
 		c.files++
 		name = "image " + strconv.Itoa(c.files)
-	} else if to == "" && c.o.File != nil {
+	} else if to == "" {
 		to, shown = c.o.File(name)
 	}
 	return wiki.File(wiki.Image, name, to, shown)

@@ -194,12 +194,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 	switch {
 	case strings.HasPrefix(to, "~"):
 		id := strings.TrimPrefix(strings.TrimPrefix(to, "~"), "accountid:")
-		if c.o.Person != nil {
-			if name := c.o.Person(id); name != "" {
-				id = name
-			}
-		}
-		return "@" + Escape(id), true
+		return "@" + Escape(cmp.Or(c.o.Person(id), id)), true
 	case strings.HasPrefix(to, "^"):
 		return c.file("", to[1:]), true
 	case strings.HasPrefix(to, "#"):
@@ -221,11 +216,8 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 
 // file returns a link to an attached file.
 func (c *converter) file(prefix, name string) string {
-	to, shown := "", false
-	switch {
-	case target.MatchString(name):
-		to = name
-	case c.o.File != nil:
+	to, shown := name, false
+	if !target.MatchString(name) {
 		to, shown = c.o.File(name)
 	}
 	return File(prefix, name, to, shown)

@@ -13,7 +13,7 @@ import (
 
 // Options tells the meaning of names in a text.
 type Options struct {
-	Person func(id string) string // returns the name for a mention; nil leaves the ID
+	Person func(id string) string // returns the name for a mention; "" leaves the ID
 	// File returns the address of an attached file, or "". shown means that the file is a picture that everybody can see at the address.
 	File func(name string) (to string, shown bool)
 }

@@ -50,8 +50,12 @@ func (pp publishedPath) matches(path string) bool {
 	return true
 }
 
-// publishedAt returns the service's own description of a path, whether or not the sandbox serves it.
+// publishedAt returns the service's own description of a path, whether or not the sandbox serves it. If a test takes operations of
+// API v2 away, that API has none.
 func (s *Server) publishedAt(path string) (publishedPath, bool) {
+	if s.opts.HasOperation != nil && strings.HasPrefix(path, v2Root) {
+		return publishedPath{}, false
+	}
 	for _, section := range s.opts.Edition.sections() {
 		for _, p := range publishedPaths(section) {
 			if p.matches(path) {
@@ -80,7 +84,7 @@ func (e Edition) Has(method, path string) bool {
 // operation of the service is known.
 func (s *Server) unservedAnswer(method, path string) (r reply, ok bool) {
 	p, ok := s.publishedAt(path)
-	if !ok || !slices.Contains(p.methods, method) || !s.servesPublished(path) {
+	if !ok || !slices.Contains(p.methods, method) {
 		return reply{}, false
 	}
 	return notServed(fmt.Sprintf("%s %s", method, p.pattern)), true
@@ -120,17 +124,11 @@ func (s *Server) noRoute(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.Path
 	if r, ok := s.unservedAnswer(req.Method, path); ok {
 		send(w, req, r, nil)
-	} else if p, ok := s.publishedAt(path); ok && s.servesPublished(path) { // the service has it with other methods
+	} else if p, ok := s.publishedAt(path); ok { // the service has it with other methods
 		send(w, req, notServed(p.pattern), nil)
-	} else if _, ok := s.publishedAt(path + "/"); ok && s.servesPublished(path) {
+	} else if _, ok := s.publishedAt(path + "/"); ok {
 		s.addSlash(w, req)
 	} else {
 		send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
 	}
-}
-
-// servesPublished reports whether the sandbox serves the operations that it publishes for a path. A test can take operations of
-// API v2 away.
-func (s *Server) servesPublished(path string) bool {
-	return s.opts.HasOperation == nil || !strings.HasPrefix(path, v2Root)
 }

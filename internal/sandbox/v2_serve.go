@@ -25,8 +25,6 @@ type problem struct {
 // fieldError is the complaint about one field of a body or query.
 type fieldError struct{ field, code, message string }
 
-func (fe fieldError) row() row { return row{"field": fe.field, "code": fe.code, "message": fe.message} }
-
 // problemBody is a body that is sent as application/problem+json.
 type problemBody row
 
@@ -64,7 +62,7 @@ func (pr *problem) reply() reply {
 func errorRows(errs []fieldError) []row {
 	out := make([]row, len(errs))
 	for i, e := range errs {
-		out[i] = e.row()
+		out[i] = row{"field": e.field, "code": e.code, "message": e.message}
 	}
 	return out
 }

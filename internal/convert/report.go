@@ -191,9 +191,11 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		}
 		r.Questions = append(r.Questions, one)
 	}
+	note := func(kind, text string, items ...string) {
+		r.Notes = append(r.Notes, Remark{Kind: kind, Text: text, Items: items})
+	}
 	if m.UnknownPeople == "text" {
-		r.Notes = append(r.Notes,
-			Remark{Kind: "people", Text: "people without an e-mail address in the mapping are not assigned; their names stay in the texts"})
+		note("people", "people without an e-mail address in the mapping are not assigned; their names stay in the texts")
 	}
 	slices.SortStableFunc(r.Questions, func(a, b Question) int { return cmp.Compare(b.Items, a.Items) })
 	r.Notes = append(r.Notes, c.notes...)
@@ -203,12 +205,12 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			names = append(names, fmt.Sprintf(format, name, of[name]))
 		}
 		if len(names) > 0 {
-			r.Notes = append(r.Notes, Remark{Kind: kind, Text: text + strings.Join(names, ", ")})
+			note(kind, text+strings.Join(names, ", "))
 		}
 	}
 	count("left-out", "left out, as the mapping says: ", "%s (%d)", r.leftOut)
 	if len(r.untitled) > 0 {
-		r.Notes = append(r.Notes, Remark{Kind: "no-titles", Text: "issues without a title, which are named by their keys", Items: r.untitled})
+		note("no-titles", "issues without a title, which are named by their keys", r.untitled...)
 	}
 	count("custom-fields", "values of custom fields, which paid editions of Plane have: ", "%s: %d", r.custom)
 	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
@@ -222,13 +224,9 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 	case "text":
 		address = "the description of each item ends with its old address in " + tracker + ", as far as that is known"
 	}
-	r.Notes = append(r.Notes,
-		Remark{Kind: "references", Text: references + "; " + address},
-		Remark{
-			Kind: "service",
-			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
-				"takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments",
-		})
+	note("references", references+"; "+address)
+	note("service", "Plane numbers the items anew, in ascending order; keeps no update times; "+
+		"takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments")
 }
 
 // concerned counts the issues that an open entry of a section concerns, by section and name.

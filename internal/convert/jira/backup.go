@@ -626,12 +626,11 @@ func (b *backup) link(i *backupIssue, r *row) {
 	if toParent(kind) {
 		return
 	}
-	if other == nil || !other.there {
-		i.Links = append(i.Links, convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")})
-		return
+	l := convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")}
+	if other != nil && other.there {
+		l.To, l.Word, l.Other, l.Title = other.key, kind.get("outward"), kind.get("inward"), other.title
 	}
-	name := b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation)
-	i.Links = append(i.Links, convert.Link{Type: name, To: other.key, Word: kind.get("outward"), Other: kind.get("inward"), Title: other.title})
+	i.Links = append(i.Links, l)
 }
 
 // linked adds a relation that ends at the issue, or sets the parent.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,10 +15,8 @@ import (
 
 	"github.com/planform/planform/internal/plane/provider"
 	"github.com/planform/planform/internal/plane/resource"
-	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
-	"github.com/planform/planform/manifest"
 )
 
 // lateness lists ways to give up a request that is carried out nonetheless.
@@ -32,59 +29,6 @@ func lateness() map[string]trouble {
 		"the process dies":                        {killed: true},
 		"the process dies while it waits":         {fault: sandboxtest.Fault{Before: stall}, killed: true},
 		"the user interrupts and the line breaks": {stopped: true},
-	}
-}
-
-// TestACreateCarriedOutAfterItWasGivenUpExistsOnce lets a service carry a request
-// out after its client has given up. The service accepts second objects, except for links and work
-// items with planform's external ID, which every service refuses. No real
-// time passes.
-func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
-	t.Parallel()
-	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, provider.DefaultGrace - time.Second}
-	for _, api := range []resource.API{resource.V1, resource.Documented} {
-		for _, what := range []string{"create work item", "create link", "create customer request"} {
-			for how, tr := range lateness() {
-				for i, delay := range delays {
-					if !sample.Takes(len(what)+len(how)+i, 6) {
-						continue
-					}
-					tr.fault.Late = delay
-					t.Run(path.Join(api.String(), what, how, delay.String()), func(t *testing.T) {
-						t.Parallel()
-						synctest.Test(t, func(t *testing.T) { beLate(t, api, what, tr) })
-					})
-				}
-			}
-		}
-	}
-}
-
-// beLate delays the first such request, and applies until nothing is left to do.
-func beLate(t *testing.T, api resource.API, what string, tr trouble) {
-	t.Helper()
-	unique := sandboxtest.UniqueNever
-	if what == "create work item" && api == resource.V1 || what == "create link" {
-		unique = sandboxtest.UniqueAlways
-	}
-	s := newVirtual(t, api, unique)
-	s.loaded = map[[2]string]*manifest.Manifest{}
-	one := applying{manifest: wholeOf(api), grace: provider.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
-	if tr.short { // its waiting time counts too
-		one.timeout = tr.fault.Late / 2
-	}
-	s.apply(t, one)
-	next := applying{manifest: wholeOf(api), grace: provider.DefaultGrace}
-	second := s.apply(t, next)
-	s.Drain()
-	if failed := second.failed(); len(failed) > 0 || len(second.reasons()) > 0 {
-		t.Errorf("the second run failed: %q %v", failed, second.reasons())
-	}
-	if diff := cmp.Diff(wantedPicture(api), s.picture()); diff != "" {
-		t.Errorf("what is there (-want +got):\n%s", diff)
-	}
-	if end := s.apply(t, next); end.writes != 0 || !end.plan.Empty() {
-		t.Errorf("the last run made %d writes: %q", end.writes, end.failed())
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,48 +183,6 @@ func TestObjectsCreatedByALostRunArePrunedToo(t *testing.T) {
 		t.Error(lost, a.failed(), a.plan.Summary, known)
 	}
 	(&life{T: t, s: s}).empty("it", bare)
-}
-
-// TestAnInterruptedPruneIsFinishedByTheNextRun kills a run at each of its writes, before and after the service has done it.
-func TestAnInterruptedPruneIsFinishedByTheNextRun(t *testing.T) {
-	t.Parallel()
-	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
-		work_items: [{key: a, name: A}, {key: b, name: B, cycle: s, module: m, links: ["https://example.com/b"]}, {key: c, name: C, parent: d}, {key: d, name: D, cycle: s}]}],
-		initiatives: [{name: Grow in the north, projects: [web]}]}`
-	const bare = `{version: 1, projects: [{key: site, previously: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
-		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
-	const writes = 8 // two items, a link, four memberships, and the external IDs of renamed objects
-	for n := 1; n <= writes; n++ {
-		for name, fault := range map[string]sandboxtest.Fault{"before": {Before: sandboxtest.Break{Cut: true}}, "after": {After: sandboxtest.Break{Cut: true}}} {
-			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
-				t.Parallel()
-				s := newService(t, resource.V1)
-				had := len(s.Rows("work_item"))
-				s.apply(t, applying{manifest: with})
-				seen := 0
-				s.apply(t, applying{manifest: bare, prune: true, workers: 1, killed: true, fault: func(r *http.Request, now run) sandboxtest.Fault {
-					if r.Method == http.MethodGet {
-						return sandboxtest.Fault{}
-					}
-					if seen++; seen == n {
-						now.kill()
-						return fault
-					}
-					return sandboxtest.Fault{}
-				}})
-				if seen < n {
-					t.Fatalf("only %d writes", seen)
-				}
-				again := s.apply(t, applying{manifest: bare, prune: true})
-				l := &life{T: t, s: s}
-				l.done("the next run", again)
-				l.empty("all", bare)
-				if items := len(s.Rows("work_item")); again.plan.Summary.Create > 0 || items != had+2 {
-					t.Errorf("%d items, %+v", items, again.plan.Summary)
-				}
-			})
-		}
-	}
 }
 
 // TestAnObjectThatOthersUseIsNotDeleted prunes a cycle, module, label and state that planform made and that the item of another user uses.

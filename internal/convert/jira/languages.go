@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/planform/planform/internal/convert/words"
 )
@@ -14,6 +15,20 @@ import (
 //
 //go:embed languages.txt
 var languageList string
+
+// translation holds the English names of the words that a language has for columns.
+type translation struct {
+	language string
+	english  map[string]string
+}
+
+var translations = sync.OnceValue(func() (all []translation) { //nolint:gochecknoglobals // a constant
+	for section := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
+		name, columns, _ := strings.Cut(section, "\n")
+		all = append(all, translation{name, words.ByName(words.Lines(columns))})
+	}
+	return all
+})
 
 var idColumn = regexp.MustCompile(`(?i)\bid\b`)
 
@@ -25,19 +40,17 @@ func is(cell string, names ...string) bool {
 // Summary; key is the cell with another language's word for Issue key, or "".
 func inEnglish(header []string) (english []string, language, key string) {
 	english = header
-	for section := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
-		name, columns, _ := strings.Cut(section, "\n")
-		words := words.ByName(words.Lines(columns))
+	for _, t := range translations() {
 		translated := make([]string, len(header))
 		known, summary := false, false
 		for i, cell := range header {
-			word := words[strings.ReplaceAll(strings.ToLower(cell), "’", "'")]
+			word := t.english[strings.ReplaceAll(strings.ToLower(cell), "’", "'")]
 			known, summary = known || word == "Issue key" || word == "Key", summary || word == "Summary"
 			if word == "Issue key" && key == "" {
 				key = cell
 			}
 			before, inside, bracket := strings.Cut(cell, "(")
-			kind := words[strings.ToLower(strings.TrimSpace(before))]
+			kind := t.english[strings.ToLower(strings.TrimSpace(before))]
 			switch {
 			case word != "":
 				translated[i] = word
@@ -50,7 +63,7 @@ func inEnglish(header []string) (english []string, language, key string) {
 			}
 		}
 		if known && summary && language == "" {
-			english, language = translated, name
+			english, language = translated, t.language
 		}
 	}
 	return english, language, key

@@ -136,7 +136,9 @@ func (b *boards) finish(x *reader) {
 		for _, i := range of.cards {
 			list := x.reads(b.parts[i.State.Name])
 			links[i.Key], i.Project, i.Archived = i, of.Key, i.Archived || list("closed") == "true"
-			i.Reporter, i.Left["history"] = b.past.Of(i.ID).Reporter, b.past.Of(i.ID).Left["history"]
+			if past := b.past[i.ID]; past != nil {
+				i.Reporter, i.Left["history"] = past.Reporter, past.Left["history"]
+			}
 			for _, part := range append(i.Labels, convert.Label{Name: i.State.Name}) {
 				had := b.bearers[part.Name]
 				if had == nil || had.Archived && !i.Archived {

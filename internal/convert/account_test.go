@@ -118,3 +118,48 @@ func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 		})
 	}
 }
+
+// A value that the writer of its own part did not write is not carried because another part has the same words.
+func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
+	t.Parallel()
+	const github = `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Empty the cart first", "user": {"login": "kim"}, "assignees": [{"login": "lee"}],
+		"comments": [{"id": 7, "body": "Empty the cart first", "user": {"login": "robot"}, "created_at": "2025-02-03T10:00:00Z"}, {"id": 8, "body": "Ask lee", "user": {"login": "kim"}, "created_at": "2025-02-04T10:00:00Z"}]}]`
+	for name, tt := range map[string]struct {
+		f       fixture
+		mapping string
+		field   string
+		want    convert.ValueCount
+	}{
+		"of two fields for one estimate the second is lost, although both are 3": {
+			inline(t, "t.csv", "Key,Title,Points,Effort\nA-1,One,3,3\n"), "columns: {Points: text, Effort: text}\nfields: {Points: estimate_point, Effort: estimate_point}\n", "Effort", convert.ValueCount{Lost: 1},
+		},
+		"a label that the mapping skips is left out, although the title is equal": {
+			inline(t, "t.csv", "Key,Title,Labels\nA-1,Hot,Hot\n"), "labels: {skip: [Hot]}\n", "Labels", convert.ValueCount{Decided: 1},
+		},
+		"of two due dates the one that is not taken is lost, although the start is equal": {
+			inline(t, "t.csv", "Key,Title,Start,Due,Deadline\nA-1,One,2025-03-01,2025-03-09,2025-03-01\n"), "columns: {Deadline: target_date}\n", "Deadline", convert.ValueCount{Lost: 1},
+		},
+		"an assignee without a name is lost, although a comment names the person": {
+			inline(t, "g.json", github), "people: {'*': anonymous}\n", "assignees.login", convert.ValueCount{Lost: 1},
+		},
+		"a comment of a bot is lost, although the description has its words": {
+			inline(t, "g.json", github), "people: {robot: bot, '*': text}\n", "comments.body", convert.ValueCount{Carried: 1, Lost: 1},
+		},
+		"the date of a comment of a bot is lost, too": {
+			inline(t, "g.json", github), "people: {robot: bot, '*': text}\n", "comments.created_at", convert.ValueCount{Carried: 1, Lost: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := manifests(t, tt.f, tt.mapping)
+			n := slices.IndexFunc(r.Values.Fields, func(v convert.ValueCount) bool { return v.Name == tt.field })
+			if n < 0 {
+				t.Fatalf("no %s in %+v", tt.field, r.Values.Fields)
+			}
+			got := r.Values.Fields[n]
+			if got.Carried != tt.want.Carried || got.AsText != tt.want.AsText || got.Decided != tt.want.Decided || got.Lost != tt.want.Lost {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}

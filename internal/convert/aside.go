@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/text/diag"
@@ -23,16 +26,23 @@ type aside struct {
 
 // PutAside moves the texts, the past, the fields and the booked values of an issue to the spool.
 func (cl *collection) PutAside(i *Issue) {
+	for n, c := range i.Comments {
+		i.Comments[n].Source = strings.Clone(beginning(c.Source))
+	}
 	line, err := line(i)
 	cl.err = errors.Join(cl.err, err)
 	var fields, held []byte
 	for _, f := range i.Fields {
-		fields = appendText(appendText(appendText(fields, f.Name), f.Value), f.Source)
+		fields = appendText(appendText(appendText(appendText(fields, f.Name), f.Value), f.Source), string(f.Part))
 		fields = append(fields, map[bool]byte{true: 1}[f.Noise])
+	}
+	held = binary.AppendUvarint(held, uint64(len(i.taken)))
+	for _, source := range slices.Sorted(maps.Keys(i.taken)) {
+		held = appendText(appendText(held, source), string(i.taken[source]))
 	}
 	for _, h := range i.Held {
 		held = binary.AppendUvarint(binary.AppendUvarint(held, uint64(h.Of.number)), uint64(h.N)) //nolint:gosec // none is negative
-		held = appendText(held, h.Text)
+		held = appendText(appendText(held, h.Text), h.Element)
 	}
 	i.aside = aside{
 		line: cl.to.add(line), fields: cl.to.add(fields), held: cl.to.add(held), past: len(i.Work)+len(i.Events) > 0,
@@ -72,7 +82,7 @@ func (cl *collection) fields(i *Issue) (list []Field) {
 	data, err := cl.to.read(i.aside.fields)
 	cl.err = errors.Join(cl.err, err)
 	for p := packed(data); len(p) > 0; {
-		list = append(list, Field{Name: p.text(), Value: p.text(), Source: p.text(), Noise: p.number() == 1})
+		list = append(list, Field{Name: p.text(), Value: p.text(), Source: p.text(), Part: Role(p.text()), Noise: p.number() == 1})
 	}
 	return append(list, i.Fields...)
 }
@@ -123,15 +133,19 @@ func (cl *collection) recall(i *Issue) {
 		i.Comments[n].Text = was.Issue.Comments[n].Text
 	}
 	var values []Held
-	for p := packed(held); len(p) > 0; {
-		values = append(values, Held{cl.numbered[p.number()], p.number(), p.text()})
+	p := packed(held)
+	for range p.number() {
+		i.Take(p.text(), Role(p.text()))
+	}
+	for len(p) > 0 {
+		values = append(values, Held{cl.numbered[p.number()], p.number(), p.text(), p.text()})
 	}
 	i.Held = append(values, i.Held...)
 }
 
 // forget frees the memory of the texts, the past, the fields and the values of an issue after they were put aside or written.
 func (i *Issue) forget() {
-	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Fields, i.Held = "", "", nil, nil, nil, nil
+	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Fields, i.Held, i.taken = "", "", nil, nil, nil, nil, nil
 	for n := range i.Comments {
 		i.Comments[n].Text.Body = ""
 	}

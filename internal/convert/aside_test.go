@@ -29,8 +29,8 @@ func TestIssuesHoldNothingLongUntilTheyAreWritten(t *testing.T) {
 			Work:     []Work{{Author: "ada", At: at, Seconds: 60, Text: long}}, Events: []Event{{Author: "ada", At: at, Field: "state", From: "a", To: long.Body}},
 		}
 		i.Fields = [][]Field{nil, {}, {{Name: "Size", Value: long.Body, Source: "size"}, {Name: "Rank", Value: "1", Source: "rank", Noise: true}}}[n%3]
-		c.Hold(i, "title", OfItem, "One", 1)
-		c.Hold(i, fmt.Sprintf("field %d", n%7), OfText, "x", n)
+		c.Hold(i, Leaf{Name: "title", Text: "One"}, OfItem, 1)
+		c.Hold(i, Leaf{Name: fmt.Sprintf("field %d", n%7), Text: "x"}, OfText, n)
 		return i
 	}
 	same := cmp.Options{cmpopts.IgnoreUnexported(Issue{}, Value{})}

@@ -30,7 +30,6 @@ type attached struct {
 	root   *os.Root       // the open folder; nil = it does not exist yet
 	named  map[string]int // number of attachments of the export by name
 	rows   [][]string
-	booked int // number of rows that are in the account
 }
 
 // upload is a file that is uploaded: its name, and the target of links to it.

@@ -174,20 +174,21 @@ func (cl *collection) AssumedZone() { cl.zone = true }
 func (cl *collection) AskDates(at diag.Position) { cl.dates = at }
 
 // Hold books a value. Technical values are only counted: they are the most of an export, and nobody looks for them.
-func (cl *collection) Hold(i *Issue, name string, role Role, example string, n int) {
-	v := cl.values[name]
+func (cl *collection) Hold(i *Issue, one Leaf, part Role, n int) {
+	v := cl.values[one.Name]
 	if v == nil {
-		v = &Value{Name: name, Role: role, number: len(cl.numbered)}
-		if role != Secret {
-			v.Example = beginning(example)
+		v = &Value{Name: one.Name, Role: RoleOf(part), part: part, number: len(cl.numbered)}
+		if v.Role != Secret {
+			v.Example = beginning(one.Text)
 		}
-		cl.values[name], cl.numbered = v, append(cl.numbered, v)
+		cl.values[one.Name], cl.numbered = v, append(cl.numbered, v)
 	}
 	h := Held{Of: v, N: n}
-	if role != Technical && role != Secret {
-		h.Text = unique.Make(beginning(example)).Value() // many values repeat
+	if role := RoleOf(part); role != Technical && role != Secret {
+		h.Text = unique.Make(beginning(one.Text)).Value() // many values repeat
+		h.Element = one.Element
 	}
-	if i == nil || role == Technical {
+	if i == nil || RoleOf(part) == Technical {
 		h.N = 0
 		cl.held[h] += n
 	} else {

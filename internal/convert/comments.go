@@ -20,9 +20,11 @@ func (c *composer) comments(i *Issue) []any {
 		switch {
 		case c.mapping.Comments.Skip:
 			c.report.leftOut["comments"]++
+			c.bookComment(comment, decided)
 			continue
 		case p.Bot:
 			c.report.lose("bot-comments", i, 1)
+			c.bookComment(comment, lost)
 			continue
 		}
 		text, who := c.markdown(i, comment.Text), "somebody"
@@ -50,6 +52,7 @@ func (c *composer) comments(i *Issue) []any {
 			continue
 		}
 		c.report.Carried.Comments++
+		c.bookComment(comment, carried)
 		list = append(list, m.With("text", text))
 	}
 	return list

@@ -45,12 +45,9 @@ type composer struct {
 	to      *spool // holds the parts
 
 	attached attached
-	uploads  map[string]upload   // uploaded files of the current issue, by address and by name
-	named    written             // words of the mapping file, and names and addresses of mapped people
-	wrote    written             // words of the projects' declarations
-	booked   written             // words of the item that is booked
-	sources  itemFields          // fields of the item that is booked
-	partners map[string][]*Issue // related issues by project and key of an issue
+	uploads  map[string]upload    // uploaded files of the current issue, by address and by name
+	took     booked               // of the item that is written
+	joined   map[relation]outcome // of relations
 }
 
 // place is an issue with the project and the key of its item.
@@ -64,7 +61,7 @@ type place struct {
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
-	c.wrote, c.booked, c.partners = written{}, written{}, map[string][]*Issue{}
+	c.took, c.joined = booked{}, map[relation]outcome{}
 	for _, o := range c.found.outside {
 		c.report.lost(o.kind, o.of, o.n)
 		c.report.ledger.tell(nil, Uncarried)
@@ -204,7 +201,6 @@ func (c *composer) project(source string, places []place) {
 		With("description", strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description))).
 		With("states", g.states.entries()).With("labels", g.labels.entries()).With("work_item_types", g.types.entries()).
 		With("cycles", g.cycles.sort().entries()).With("modules", g.modules.entries()).With("estimates", declareEstimate(c.points))
-	c.wrote.add(full, inFields)
 	encode(0, full, first)
 }
 
@@ -298,7 +294,6 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	for kind, n := range i.Left {
 		c.report.lose(kind, i, max(0, n-c.summed(i, kind)))
 	}
-	m = c.clear(i, m, g)
-	c.account(at, m, g)
-	return m
+	c.account(at, m)
+	return c.clear(i, m, g)
 }

@@ -262,13 +262,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	composed := &composer{
-		format: chosen.format, found: found, mapping: cn.mapping, report: r, to: to, runs: cn.runs, attached: attached{folder: dir}, named: written{},
-	}
-	composed.named.add(string(cn.mapped), inFields)
-	for _, id := range cn.mapping.People.Named(func(mapping.Person) bool { return true }) {
-		if p := found.people[id]; p != nil {
-			composed.named.add(p.Name+" "+p.Email, inFields)
-		}
+		format: chosen.format, found: found, mapping: cn.mapping, report: r, to: to, runs: cn.runs, attached: attached{folder: dir},
 	}
 	if err := composed.attached.open(found, cn.runs.kept); err != nil {
 		return fmt.Errorf("read the folder: %w", err)

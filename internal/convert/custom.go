@@ -113,6 +113,7 @@ func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 		v, fits := valueAs(field.kind, v)
 		if !fits || kind == "" {
 			c.report.lose("field-values", i, 1)
+			c.bookField(f, lost)
 			continue
 		}
 		if field.kind == "option" {
@@ -121,6 +122,7 @@ func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 		if !slices.Contains(field.types, kind) {
 			field.types = append(field.types, kind)
 		}
+		c.bookField(f, carried)
 		c.report.custom[to.Name+" ("+field.kind+")"]++
 		var value any = v
 		if field.kind == "decimal" || field.kind == "boolean" {

@@ -11,7 +11,8 @@
 //   - take the wanted part (select.go), compare it with the last run, and keep issues that are gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every
 //     loss (report.go);
-//   - account for each value of the source, by the role that the format declares for it (ledger.go);
+//   - account for each value of the source: formats say which part of an issue takes it (ledger.go), and who writes the part books what
+//     became of it (account.go);
 //   - tell the numbers that the items will have (numbers.go);
 //   - write everything, or nothing (write.go).
 //

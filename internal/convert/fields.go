@@ -67,6 +67,7 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 				c.report.lose("assignees", i, 1)
 			}
 		}
+		c.bookPerson(Assignee, id, either(to == p.Email && to != "", carried, asText))
 		if to != "" && !slices.Contains(members, any(to)) {
 			members = append(members, to)
 		}
@@ -110,6 +111,8 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	for _, l := range i.Labels {
 		if slices.Contains(c.mapping.Labels.Skip, l.Name) {
 			c.report.leftOut["label "+l.Name]++
+			c.took.putElement(OfLabel, beginning(l.Name), decided)
+			c.took.put(OfLabel, decided)
 			continue
 		}
 		if !c.found.kept[i] {
@@ -119,8 +122,13 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		if !renamed {
 			to = l.Name
 		}
+		c.took.putElement(OfLabel, beginning(l.Name), carried)
+		c.took.put(OfLabel, carried)
 		add(to, l.Color, l.Description)
 	}
+	c.took.put(Component, either(len(i.Components) > 0, carried, lost))
+	c.took.put(OfVersion, either(len(i.Versions) > 0, carried, lost))
+	c.took.put("version_due", either(c.mapping.Versions.Fix == "module", carried, lost))
 	if c.mapping.Components == "label" {
 		for _, name := range i.Components {
 			add(name, "", "")
@@ -134,6 +142,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	for _, name := range i.Affects {
 		if c.mapping.Versions.Affects == "label" {
 			add(c.mapping.Versions.Prefix+name, "", "")
+			c.took.put(Affects, carried)
 		} else {
 			c.report.lose("affected-versions", i, 1)
 		}
@@ -195,6 +204,13 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	if more == nil && sprint.Start+sprint.End != "" {
 		c.report.lose("sprint-dates", i, 1)
 	}
+	for _, former := range i.Sprints {
+		name, _, _ := strings.Cut(former.Name, Within)
+		c.took.putElement(OfSprint, name, either(former == sprint, carried, lost))
+		c.took.putElement(SprintDate, name, either(former == sprint && more != nil, carried, lost))
+	}
+	c.took.put(OfSprint, carried)
+	c.took.put(SprintDate, either(more != nil, carried, lost))
 	g.cycles.add(name, more...)
 	return name
 }
@@ -210,6 +226,9 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 			return
 		}
 		seen[to] = true
+		c.took.putElement(OfFile, to, carried)
+		c.took.putElement(OfFile, title, carried)
+		c.took.put("pages", carried)
 		title, _ = cut(diag.OneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}

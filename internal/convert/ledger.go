@@ -2,23 +2,24 @@ package convert
 
 import (
 	"cmp"
-	"fmt"
-	"iter"
+	_ "embed"
+	"html"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode"
 
+	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
-	"github.com/planform/planform/manifest"
 )
 
-// Role is the meaning of a value in the source.
+// Role is the meaning of a value in the source: one of the roles below, or a field of [Issue] that has such a role, see [RoleOf].
 type Role string
 
-// Roles of values. The role decides in which field or text a value is expected.
+// Roles of values.
 const (
 	OfItem     Role = "item" // the item has the value in a field
 	OfText     Role = "text" // the description has the value
@@ -51,19 +52,41 @@ type Value struct {
 	Role    Role
 	Example string
 
-	number int // ordinal of the field in the export
+	part   Role // the field of [Issue] that takes the values, such as created_at
+	number int  // ordinal of the field in the export
 }
+
+// Serve sets the role of the values, or the field of an issue that takes them.
+func (v *Value) Serve(part Role) { v.Role, v.part = RoleOf(part), part }
 
 // Held is a value of a field that a record holds N times. Text is its beginning; "" if it is [Technical].
 type Held struct {
-	Of   *Value
-	N    int
-	Text string
+	Of      *Value
+	N       int
+	Text    string
+	Element string // the element of the field, such as the ID of a comment; "" = not known
 }
+
+// Leaf is a value of a record with the name of its field. Element is as in [Held].
+type Leaf struct{ Name, Text, Element string }
+
+// NotTaken is the element of a value that no field of the issue takes, because the record has another value for the field.
+const NotTaken = "not taken"
+
+// roleList has the roles of fields of an issue. A field that is not in the list is the name of its role.
+//
+//go:embed roles.txt
+var roleList string
+
+// roles returns the roles of fields.
+var roles = sync.OnceValue(func() map[string]string { return words.ByName(words.Lines(roleList)) }) //nolint:gochecknoglobals // a constant
+
+// RoleOf returns the role of the values that a field of an issue takes.
+func RoleOf(field Role) Role { return cmp.Or(Role(roles()[string(field)]), field) }
 
 // Roles hold the role of each field of a source by its name.
 type Roles struct {
-	known    map[string]Role
+	known    map[string]Role // or the field that takes the values
 	patterns []rolePattern
 
 	entries map[string]*entry // values of the record that is entered
@@ -72,8 +95,8 @@ type Roles struct {
 
 // entry holds the different values of one name in a record, and the number of times that each occurs.
 type entry struct {
-	texts []string
-	n     map[string]int
+	values []Leaf
+	n      map[Leaf]int
 }
 
 // rolePattern is the role of all names that match a pattern.
@@ -94,7 +117,7 @@ func ReadRoles(list string) *Roles {
 	return r
 }
 
-// Declare sets the role of a name or pattern.
+// Declare sets the role of a name or pattern, or the field of an issue that takes its values.
 func (rl *Roles) Declare(name string, role Role) {
 	switch {
 	case name == "":
@@ -107,15 +130,18 @@ func (rl *Roles) Declare(name string, role Role) {
 }
 
 // Of returns the role of a name, or "" if none is declared.
-func (rl *Roles) Of(name string) Role {
-	role, known := rl.known[name]
+func (rl *Roles) Of(name string) Role { return RoleOf(rl.part(name)) }
+
+// part returns what is declared for a name, or "".
+func (rl *Roles) part(name string) Role {
+	part, known := rl.known[name]
 	if !known {
 		if n := slices.IndexFunc(rl.patterns, func(p rolePattern) bool { return p.names.MatchString(name) }); n >= 0 {
-			role = rl.patterns[n].role
+			part = rl.patterns[n].role
 		}
-		rl.known[name] = role
+		rl.known[name] = part
 	}
-	return role
+	return part
 }
 
 // nothing matches zero and false.
@@ -123,38 +149,44 @@ var nothing = regexp.MustCompile(`^(?:false|0(?:[.,]0+)?)$`)
 
 // Enter books the values of a record with its issue, or with the export if i is nil. Values without a role become fields of the issue,
 // except zero and false; Enter is not safe for concurrent use.
-func (rl *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
+func (rl *Roles) Enter(to Sink, i *Issue, values []Leaf) {
 	clear(rl.entries)
 	rl.names = rl.names[:0]
-	for name, text := range values {
-		if role := rl.Of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
+	for _, v := range values {
+		if role := rl.Of(v.Name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(v.Text) {
 			continue
 		}
-		e := rl.entries[name]
+		e := rl.entries[v.Name]
 		if e == nil {
-			e = &entry{n: map[string]int{}}
-			rl.entries[name], rl.names = e, append(rl.names, name)
+			e = &entry{n: map[Leaf]int{}}
+			rl.entries[v.Name], rl.names = e, append(rl.names, v.Name)
 		}
-		if e.n[text]++; e.n[text] == 1 {
-			e.texts = append(e.texts, text)
+		if e.n[v]++; e.n[v] == 1 {
+			e.values = append(e.values, v)
 		}
 	}
 	if i != nil && len(i.Held) == 0 {
 		n := 0
 		for _, name := range rl.names {
 			if rl.Of(name) != Technical {
-				n += len(rl.entries[name].texts)
+				n += len(rl.entries[name].values)
 			}
 		}
 		i.Held = make([]Held, 0, n) // no more than it needs, as there are many
 	}
 	for _, name := range rl.names {
-		e, role := rl.entries[name], rl.Of(name)
-		if role == "" && i != nil {
-			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
+		e, part := rl.entries[name], rl.part(name)
+		if part == "" && i != nil {
+			var texts []string
+			for _, v := range e.values {
+				if !slices.Contains(texts, v.Text) {
+					texts = append(texts, v.Text)
+				}
+			}
+			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(texts, ", ")})
 		}
-		for _, text := range e.texts {
-			to.Hold(i, name, cmp.Or(role, OfField), text, e.n[text])
+		for _, v := range e.values {
+			to.Hold(i, v, cmp.Or(part, OfField), e.n[v])
 		}
 	}
 }
@@ -183,7 +215,7 @@ func (ap Apart) Join(i *Issue, name string) {
 func (ap Apart) Close(to Sink) {
 	for _, of := range ap {
 		for _, h := range of.Held {
-			to.Hold(nil, "of no item here: "+h.Of.Name, Uncarried, h.Text, h.N)
+			to.Hold(nil, Leaf{Name: "of no item here: " + h.Of.Name, Text: h.Text}, Uncarried, h.N)
 		}
 	}
 }
@@ -191,7 +223,7 @@ func (ap Apart) Close(to Sink) {
 // LeaveOut books the values of a record that becomes no issue and is no loss, such as a template. what names such records.
 func LeaveOut(to Sink, what string, held []Held) {
 	for _, h := range held {
-		to.Hold(nil, what+": "+h.Of.Name, Technical, h.Of.Example, h.N)
+		to.Hold(nil, Leaf{Name: what + ": " + h.Of.Name, Text: h.Of.Example}, Technical, h.N)
 	}
 }
 
@@ -222,9 +254,9 @@ type outcome int
 
 const (
 	lost outcome = iota
-	carried
-	asText
 	decided
+	asText
+	carried
 )
 
 // outcomeCount counts the values of a field with one fate, and has an example.
@@ -273,262 +305,29 @@ func (l *ledger) sums(quiet bool) *Values {
 	return all
 }
 
-// book counts a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
-func (c *composer) book(i *Issue, h Held, to outcome) {
-	l := c.report.ledger
-	l.book(h, to)
-	role, told := h.Of.Role, l.told[i]
-	if role == Summed { // losses.txt lists losses of summed values under uncarried
-		role = Uncarried
-	}
-	if to == lost && !told[role] && !l.told[nil][role] {
-		c.report.lost("values", h.Of.Name, h.N)
-	}
-}
+// marks matches markup in a value of the source.
+var marks = regexp.MustCompile(`(?s)<!--.*?-->|<[^<>]*>|\{\w+(?::[^{}]*)?\}|\bh[1-6]\. |"\w+":`)
 
-// outcomeOf looks for a value of an issue in the manifest and the texts that were written for the issue.
-func (c *composer) outcomeOf(i *Issue, h Held, item written) outcome {
-	role := h.Of.Role
-	if role == Technical || role == Secret || c.isLeftOut(i, h) {
-		return decided
+// beginning returns the first words of a value without its markup, for finding the value again.
+func beginning(text string) string {
+	const enough = 80
+	if adf.Is([]byte(text)) {
+		text = adf.Plain([]byte(text))
 	}
-	if role == Uncarried || role == Summed && (c.mapping.Summary == "off" || c.mapping.Comments.Skip) {
-		return lost
+	if text = text[:min(len(text), 10*enough)]; strings.ContainsAny(text, "<{.&\":") {
+		text = strings.TrimSpace(html.UnescapeString(marks.ReplaceAllString(text, "\n")))
 	}
-	also := written(nil)
-	if c.isMapped(role) {
-		also = c.named
+	if len(text) <= enough {
+		return text
 	}
-	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // some trackers write the end of a line as \n
-	if keys := numbered.FindAllString(h.Text, -1); role == Relation && keys != nil {
-		texts[0] = strings.Join(keys, " ") // the other words are the tracker's
-	}
-	if p := c.found.people[h.Text]; p != nil {
-		texts = append(texts, c.person(p.ID))
-	}
-	if role == OfField {
-		for _, f := range c.sources.measured {
-			if _, value, ok := c.measure(f); ok && (f.Source == h.Of.Name || f.Name == h.Of.Name || f.Value == h.Text) {
-				texts = append(texts, fmt.Sprint(value)) // as the number that it became
-			}
+	at := 0
+	for n, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			at = n
+		}
+		if n > enough && at > 0 {
+			return strings.Clone(text[:at])
 		}
 	}
-	for _, text := range texts {
-		switch inText := item.has(text, inFields|inTexts, nil); {
-		case item.has(text, inFields, nil), inText && (role == OfItem || role == OfComment):
-			return carried
-		case inText:
-			return asText
-		case item.has(text, inFields, also):
-			return carried
-		}
-	}
-	if c.isWrittenElsewhere(i, h) {
-		return decided
-	}
-	return lost
-}
-
-// numbered matches words with a digit.
-var numbered = regexp.MustCompile(`\S*\d\S*`)
-
-// isWrittenElsewhere reports whether another value of an issue has the same content, or more.
-func (c *composer) isWrittenElsewhere(i *Issue, h Held) bool {
-	name := ""
-	switch h.Of.Role { //nolint:exhaustive // the others speak for themselves
-	case OfField:
-		return isFlag(h.Text) && nothing.MatchString(strings.Replace(strings.ToLower(h.Text), "no", "false", 1))
-	case Summed:
-		return c.mapping.Summary == "short"
-	case Assignee:
-		return len(i.Assignees) == 0 // it stands for nobody, such as Unassigned
-	case OfParent:
-		_, ok := c.placed[i.Project+"/"+i.Parent]
-		return ok
-	case OfItem:
-		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of the issue
-	case OfFile:
-		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // another address of a file
-	case Relation:
-		return len(i.Links) > 0 && !strings.ContainsAny(h.Text, "0123456789")
-	case OfState:
-		name = i.State.Name
-	case OfPriority:
-		name = i.Priority
-	case OfType:
-		name = i.Type
-	}
-	return isFlag(h.Text) || name != "" && c.named.has(name, inFields, nil)
-}
-
-// isMapped reports whether the mapping has names for values of a role.
-func (c *composer) isMapped(role Role) bool {
-	return slices.Contains([]Role{OfItem, OfState, OfPriority, OfType, OfLabel, Assignee, History, OfComment, Relation, Summed}, role)
-}
-
-// isFlag reports whether a value is yes or no, which means nothing without its name.
-func isFlag(text string) bool {
-	return slices.Contains([]string{"true", "false", "yes", "no", "completed", "not completed"}, strings.ToLower(text))
-}
-
-// isLeftOut reports whether the mapping leaves a value out.
-func (c *composer) isLeftOut(i *Issue, h Held) bool {
-	m := c.mapping
-	switch h.Of.Role { //nolint:exhaustive // the others are not left out
-	case Component:
-		return m.Components == "skip"
-	case OfVersion:
-		return m.Versions.Fix == "skip"
-	case OfSprint, SprintDate:
-		return m.Sprints == "skip"
-	case OfComment:
-		return m.Comments.Skip
-	case OfFile:
-		return m.Attachments.Skip
-	case OfLabel:
-		return slices.Contains(m.Labels.Skip, h.Text)
-	case OfType:
-		t, _ := m.Types.Find(i.Type)
-		return t.Skip
-	case OfField:
-		return c.isFieldLeftOut(h.Of.Name)
-	}
-	return false
-}
-
-// itemFields holds the fields of the item whose values are booked.
-type itemFields struct {
-	bySource map[string]Field // the first field of each source
-	measured []Field          // those that become numbers of the item
-}
-
-// indexFields returns an index of the fields of an issue.
-func (c *composer) indexFields(i *Issue) itemFields {
-	index := itemFields{bySource: make(map[string]Field, len(i.Fields))}
-	for _, f := range i.Fields {
-		if _, has := index.bySource[f.Source]; !has {
-			index.bySource[f.Source] = f
-		}
-		if _, _, ok := c.measure(f); ok {
-			index.measured = append(index.measured, f)
-		}
-	}
-	return index
-}
-
-// isFieldLeftOut reports whether the mapping leaves a field out.
-func (c *composer) isFieldLeftOut(name string) bool {
-	for ; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
-		f, found := c.sources.bySource[name]
-		if !found {
-			continue
-		}
-		_, custom := c.mapping.Custom.Find(f.Name)
-		_, _, measured := c.measure(f)
-		return !custom && !measured && !c.isText(f)
-	}
-	return false
-}
-
-// isText reports whether a field becomes a row of the description.
-func (c *composer) isText(f Field) bool {
-	to, _ := c.mapping.Fields.Find(f.Name)
-	return to != "skip" && to != "" && !f.Noise
-}
-
-// account books the values of an issue. Each value is looked for in the item, and in the declarations of the project that the item uses.
-func (c *composer) account(at place, m manifest.Map, g *groups) {
-	clear(c.booked)
-	item := c.booked
-	i, declared := at.issue, map[string]*names{"state": g.states, "type": g.types, "cycle": g.cycles, "module": g.modules, "modules": g.modules, "labels": g.labels}
-	for _, entry := range m {
-		if entry.Key == "description" || entry.Key == "comments" {
-			item.add(entry.Value, inTexts)
-			continue
-		}
-		item.add(entry.Value, inFields)
-		if relations, ok := entry.Value.(manifest.Map); ok && entry.Key == "relations" {
-			for _, kind := range relations {
-				item.add(kind.Key, inFields)
-			}
-		}
-		if list := declared[entry.Key]; list != nil {
-			several, _ := entry.Value.([]any)
-			for _, name := range append(several, entry.Value) {
-				if name, ok := name.(string); ok {
-					item.add(list.more[name], inFields)
-				}
-			}
-		}
-	}
-	for _, other := range append(c.partners[i.name()], c.placed[i.Project+"/"+i.Parent].issue) {
-		if other != nil {
-			item.add(strings.Join([]string{other.Key, other.ID, other.Title, c.address(other)}, " "), inFields)
-		}
-	}
-	source := c.found.projects[i.Project]
-	for _, text := range []string{i.Project, at.project.Key, at.project.Identifier, at.project.Name, source.Description} {
-		item.add(text, inFields)
-	}
-	for _, row := range c.attached.rows[c.attached.booked:] {
-		item.add(strings.Join(row, " "), inFields)
-	}
-	c.attached.booked = len(c.attached.rows)
-	c.sources = c.indexFields(i)
-	for _, h := range i.Held {
-		c.book(i, h, c.outcomeOf(i, h, item))
-	}
-	delete(c.report.ledger.told, i)
-}
-
-// accountForRest books the values of the export itself and of issues without an item.
-func (c *composer) accountForRest(composed map[*Issue]bool) {
-	for _, h := range inOrder(c.found.held) {
-		to := lost
-		switch role := h.Of.Role; {
-		case role == Technical || role == Secret || isFlag(h.Text):
-			to = decided
-		case role == Uncarried || role == Summed:
-		case c.wrote.has(h.Text, inFields, c.named):
-			to = carried
-		case role == Assignee || role == History: // people that no item names
-			to = decided
-		}
-		c.book(nil, h, to)
-	}
-	for _, h := range inOrder(c.found.double) {
-		c.report.ledger.book(h, decided)
-	}
-	for _, h := range inOrder(c.found.unwritten) {
-		to := lost
-		if h.Of.Role == Technical {
-			to = decided
-		}
-		c.report.ledger.book(h, to)
-	}
-	for id := range c.found.closed {
-		c.report.lost("restricted", path.Base(id), 1)
-	}
-	for _, i := range c.found.clashes {
-		c.report.lost("doubles", i.key, 1)
-	}
-	for _, i := range c.found.issues {
-		if !composed[i] {
-			c.found.recall(i)
-			for _, h := range i.Held {
-				c.report.ledger.book(h, decided)
-			}
-			i.forget()
-		}
-	}
-	c.report.Values = c.report.ledger.sums(len(c.found.closed) > 0)
-}
-
-// inOrder returns values with their counts, in the order of their names and texts.
-func inOrder(values map[Held]int) []Held {
-	list := slices.SortedFunc(maps.Keys(values), func(a, b Held) int { return cmp.Or(cmp.Compare(a.Of.Name, b.Of.Name), cmp.Compare(a.Text, b.Text)) })
-	for n := range list {
-		list[n].N = values[list[n]]
-	}
-	return list
+	return text
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -376,8 +377,9 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 			}
 			put(t, dir, map[string]string{"export.zip": pack(t, entries(tokens)...)})
 			put(t, filepath.Join(dir, "export"), tokens)
-			for _, from := range []string{"export", "export.zip"} {
+			for from, mapping := range map[string]string{"export": "", "export.zip": "summary: full\n"} {
 				to := filepath.Join(dir, "from "+from)
+				put(t, to, map[string]string{"mapping.yaml": mapping})
 				result := must(t, to, fixture{files: []string{filepath.Join(dir, from)}}, nil)
 				read.Store(result.Report.Source.Format, true)
 				accountFor(t, result.Report.Values, r.now, written(t, to))
@@ -419,10 +421,8 @@ func accountFor(t *testing.T, values *convert.Values, leaves []leaf, text string
 	}
 	text = strings.ReplaceAll(text, "\\", "")
 	for _, f := range values.Fields {
-		for _, token := range mark.FindAllString(f.Example, -1) {
-			if f.Carried+f.AsText > 0 && !strings.Contains(text, token) {
-				t.Errorf("%s: %q is in the account as carried, and nowhere else", f.Name, f.Example)
-			}
+		if f.Carried+f.AsText > 0 && !isFound(text, f.Example) {
+			t.Errorf("%s: %q is in the account as carried, and nowhere else", f.Name, f.Example)
 		}
 	}
 	missing := map[string][]string{}
@@ -446,6 +446,46 @@ func accountFor(t *testing.T, values *convert.Values, leaves []leaf, text string
 			t.Errorf("%s: %q arrived nowhere; of %q only %d are booked as lost or decided", path, missing[path], names, allowed)
 		}
 	}
+}
+
+// isFound reports whether the example of a value is in what was written: all its marks, or if it has none, each of its parts, except words
+// that formats understand.
+func isFound(text, example string) bool {
+	if marks := mark.FindAllString(example, -1); marks != nil {
+		return !slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) })
+	}
+	for part := range strings.FieldsFuncSeq(example, func(r rune) bool { return strings.ContainsRune(`;"[]{}`, r) }) {
+		part = strings.TrimSuffix(strings.Trim(part, " ,"), ".0")
+		if part != "" && !strings.HasSuffix(part, "…") && !slices.Contains(strings.Fields(understood), part) && !isFoundInWords(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// isFoundInWords reports whether a part of a value is in a text: as it was, as a date in another notation or zone, or word by word. Of an
+// address, the last part counts.
+func isFoundInWords(text, part string) bool {
+	var days []time.Time
+	for _, order := range []string{"dmy", "mdy"} {
+		if at, ok := dates.New(time.UTC, order).Moment(part); ok {
+			days = append(days, at)
+		}
+	}
+	if n, err := strconv.ParseInt(part, 10, 64); err == nil && n > 1e11 {
+		days = append(days, time.UnixMilli(n).UTC())
+	}
+	for _, day := range days {
+		if arrived(text, day.Format(time.DateOnly)) || arrived(text, day.AddDate(0, 0, 1).Format(time.DateOnly)) {
+			return true
+		}
+	}
+	if strings.Contains(part, "://") {
+		part = path.Base(part)
+	}
+	text = strings.ToLower(text)
+	words := strings.FieldsFunc(strings.ToLower(part), func(r rune) bool { return r == ' ' || r == ',' })
+	return arrived(text, strings.ToLower(part)) || len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !arrived(text, word) })
 }
 
 // named are the fields of the account that a path can be: those of which most is equal, from the end.

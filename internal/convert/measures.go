@@ -107,6 +107,7 @@ func (c *composer) measures(i *Issue, add func(key string, value any)) {
 	for _, f := range i.Fields {
 		if field, value, ok := c.measure(f); ok && !had[field] {
 			had[field] = true
+			c.bookField(f, carried)
 			add(field, value)
 		}
 	}

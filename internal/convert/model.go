@@ -68,8 +68,9 @@ type Sink interface {
 	// Site sets the address of the tracker, or "", and the path of an issue below it, with {key}.
 	Site(url, browse string)
 	AssumedZone() // dates are written without a zone
-	// Hold books n values of a field with an issue, or with the export if i is nil. See [Roles].
-	Hold(i *Issue, name string, role Role, example string, n int)
+	// Hold books n values of a field with an issue, or with the export if i is nil. part is the field of the issue that takes them, or
+	// their role. See [Roles].
+	Hold(i *Issue, value Leaf, part Role, n int)
 	// Lose records n losses of a kind that belong to no issue; of is the name that the report shows.
 	Lose(kind, of string, n int)
 	AskDates(pos diag.Position) // day and month cannot be told apart
@@ -135,6 +136,8 @@ type Link struct {
 	Word   string `json:"-"` // the tracker's words for it, such as "is cloned by"
 	Other  string `json:"-"` // the tracker's words from the other issue, such as "clones"
 	Title  string `json:"-"` // of the other issue
+
+	Files []string `json:"-"` // address and name of the attachment from which the relation was made; nil = it is one in the source, too
 }
 
 // Comment is a comment of an issue. If the source gives it no ID, its minute, author and ordinal are its key.
@@ -143,7 +146,8 @@ type Comment struct {
 	Author string
 	At     time.Time // zero if unknown
 	Text   Text
-	Hidden bool `json:",omitempty"` // only some may see it, or it was hidden as spam
+	Hidden bool   `json:",omitempty"` // only some may see it, or it was hidden as spam
+	Source string `json:"-"`          // the value of the source, or what tells the comment apart there, if it has no ID
 }
 
 // Comments are comments that files hold outside their issues, by the key with which they name the issue.
@@ -180,6 +184,7 @@ type Field struct {
 	Name, Value string
 	Noise       bool   // of no use to people
 	Source      string `json:"-"` // the name of its values in the source; "" if no value is booked
+	Part        Role   `json:"-"` // the field of [Issue] whose values it repeats; "" = none
 }
 
 // Issue is one issue of the source.
@@ -224,7 +229,26 @@ type Issue struct {
 	Position    diag.Position
 	Held        []Held `json:"-"` // see [Roles.Enter]
 
-	aside aside // places of the parts that a collection put aside
+	aside aside           // places of the parts that a collection put aside
+	taken map[string]Role // see [Issue.Take]
+}
+
+// Take records that another part of the issue, such as its parent, was made from the values of a field of the source.
+func (i *Issue) Take(source string, part Role) {
+	if i.taken == nil {
+		i.taken = map[string]Role{}
+	}
+	i.taken[source] = part
+}
+
+// takes returns the part that was made from the values of a name, or "".
+func (i *Issue) takes(name string) Role {
+	for ; name != "" && len(i.taken) > 0; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
+		if part := i.taken[name]; part != "" {
+			return part
+		}
+	}
+	return ""
 }
 
 // Discuss sets the comments of the issue, without hidden ones: a workspace has no restricted comments. counted is the number of comments

@@ -94,6 +94,7 @@ func (c *composer) relate(issues []*Issue) {
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:
 				report.lose("relations-outside", i, 1)
+				c.joined[r] = asText
 				if l, ok := i.link(r); ok && from.issue != to.issue {
 					report.addMissingTarget("relations-outside", strings.TrimSpace(l.To+" "+l.Title))
 					c.outside[i] = append(c.outside[i], l)
@@ -113,9 +114,11 @@ func (c *composer) relate(issues []*Issue) {
 			if !known {
 				pairs = append(pairs, p)
 			} else {
+				c.joined[r] = lost
 				report.lose("second-relations", i, 1)
 			}
 			if !known || rank < had.rank {
+				c.joined[r] = carried
 				best[p] = candidate{rank, from, to, as, counted[r]}
 			}
 		}
@@ -144,8 +147,6 @@ func (c *composer) relate(issues []*Issue) {
 			}
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
-		c.partners[id] = append(c.partners[id], other.issue)
-		c.partners[other.issue.name()] = append(c.partners[other.issue.name()], on.issue)
 		if r.counted {
 			c.report.Carried.Relations++
 		}

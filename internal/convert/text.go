@@ -231,8 +231,13 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if short {
 		part("**" + title + "**")
 	}
-	part(c.markdown(i, i.Text))
+	if text := c.markdown(i, i.Text); text != "" {
+		c.took.put("description", carried)
+		c.took.put(OfText, asText)
+		part(text)
+	}
 	if text := c.markdown(i, i.Environment); text != "" {
+		c.took.put("environment", carried)
 		part("## Environment\n\n" + text)
 	}
 	fields := c.awayRows(i)
@@ -244,9 +249,11 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 			continue
 		}
 		if c.isText(f) {
+			c.bookField(f, asText)
 			fields = append(fields, row{f.Name, escapeCell.Replace(strings.TrimSpace(c.clean(i, f.Value)))})
 		} else {
 			c.report.leftOut[f.Name]++
+			c.bookField(f, decided)
 		}
 	}
 	var names []string
@@ -265,9 +272,11 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	var words []string
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
+		c.bookPerson(History, by, asText)
 	}
 	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // one person may have two IDs
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
+		c.bookPerson(History, i.Creator, asText)
 	}
 	if !full && !i.Created.IsZero() {
 		words = append(words, resource.Moment(i.Created))

@@ -47,7 +47,7 @@ func asanaPlace(x *reader, i *convert.Issue, v records.Value) {
 		return
 	}
 	if i.State.Name != "" && i.State.Category != "completed" {
-		i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
+		i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name, Part: convert.OfState})
 	}
 	i.State = convert.State{Name: "Done", Category: "completed"}
 	field(i, "Completed", dates.Minute(x.time(i, x.text(v, []string{"completed_at"}))), "completed_at")

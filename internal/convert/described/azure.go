@@ -54,8 +54,10 @@ func azurePlace(x *reader, i *convert.Issue, v records.Value) {
 		case f.Name == "System.Reason":
 			i.Fields = append(i.Fields, convert.Field{Name: title, Value: text, Source: f.Name, Noise: true})
 		case strings.EqualFold(x.reads(v)("multilineFieldsFormat."+f.Name), "markdown") || i.Text.Markup == convert.Markdown && azureHTML.MatchString(text):
+			i.Take(f.Name, convert.OfText)
 			i.Text = convert.Text{Markup: convert.Markdown, Body: i.Text.Body + "\n\n## " + title + "\n\n" + text}
 		case azureHTML.MatchString(text):
+			i.Take(f.Name, convert.OfText)
 			i.Text.Body += "<h2>" + title + "</h2>" + text
 		case text != "0" && text != "false":
 			field(i, title, text, f.Name)

@@ -25,7 +25,7 @@ type boardItem struct {
 	content  records.Value // in the form of the REST API
 	archived bool
 	fields   []boardField
-	values   []leaf // other values
+	values   []convert.Leaf // other values
 }
 
 // boardField is the value of an item in a field of the board.
@@ -34,8 +34,8 @@ type boardField struct {
 	values []string
 	start  string // of an iteration
 	days   int
-	due    string // of a milestone
-	other  []leaf // other values
+	due    string         // of a milestone
+	other  []convert.Leaf // other values
 }
 
 // status is the column of an issue on a board.
@@ -53,21 +53,21 @@ type boardItems struct {
 func (g *repository) page(x *reader, r records.Record, v records.Value) error {
 	items, total, more := g.items[r.Position.File], 0, false
 	for _, l := range leaves("", v) {
-		list, _, _ := strings.Cut(l.name, "pageInfo")
+		list, _, _ := strings.Cut(l.Name, "pageInfo")
 		list = strings.TrimSuffix(list, "totalCount")
 		ofIssues := strings.HasSuffix(list, "issues.") || strings.HasSuffix(list, "search.")
 		switch {
-		case l.name == "errors.message" && items == 0:
-			return diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of GitHub: %s", r.Position, diag.Truncate(l.text, 200)),
+		case l.Name == "errors.message" && items == 0:
+			return diag.WithHint(fmt.Errorf("%s: the file is not an export, but an error of GitHub: %s", r.Position, diag.Truncate(l.Text, 200)),
 				"gh auth refresh -s read:project lets gh read boards")
-		case ofIssues && strings.HasSuffix(l.name, ".hasNextPage"):
-			x.follows, x.ended = x.follows || l.text == "true", x.ended || l.text != "true"
-		case !ofIssues && strings.HasSuffix(l.name, "totalCount"):
-			total, _ = strconv.Atoi(l.text)
-		case strings.HasSuffix(l.name, ".hasNextPage"):
-			more = l.text == "true"
-		case strings.HasSuffix(l.name, ".projectV2.title"), l.name == "data.node.title":
-			g.cards.title = l.text
+		case ofIssues && strings.HasSuffix(l.Name, ".hasNextPage"):
+			x.follows, x.ended = x.follows || l.Text == "true", x.ended || l.Text != "true"
+		case !ofIssues && strings.HasSuffix(l.Name, "totalCount"):
+			total, _ = strconv.Atoi(l.Text)
+		case strings.HasSuffix(l.Name, ".hasNextPage"):
+			more = l.Text == "true"
+		case strings.HasSuffix(l.Name, ".projectV2.title"), l.Name == "data.node.title":
+			g.cards.title = l.Text
 		}
 	}
 	if total > items && !more { // the next page may be in another file
@@ -137,15 +137,15 @@ func unwrapped(v records.Value) records.Value {
 }
 
 // leaves returns the texts in a value, with their names.
-func leaves(name string, v records.Value) (all []leaf) {
-	v.Leaves(name, func(path, text string) bool { all = append(all, leaf{path, text}); return true })
+func leaves(name string, v records.Value) (all []convert.Leaf) {
+	v.Leaves(name, func(path, text string) bool { all = append(all, convert.Leaf{Name: path, Text: text}); return true })
 	return all
 }
 
 // prefixed adds a prefix to the names of values.
-func prefixed(prefix string, all []leaf) []leaf {
+func prefixed(prefix string, all []convert.Leaf) []convert.Leaf {
 	for n := range all {
-		all[n].name = prefix + all[n].name
+		all[n].Name = prefix + all[n].Name
 	}
 	return all
 }
@@ -155,8 +155,8 @@ func fieldOf(name string, v records.Value) boardField {
 	f := boardField{name: name}
 	if !v.Object {
 		for _, l := range leaves(name, v) {
-			if key := lastPart(l.name, '.'); l.name == name || slices.Contains([]string{"login", "name", "url"}, key) {
-				f.values = append(f.values, l.text)
+			if key := lastPart(l.Name, '.'); l.Name == name || slices.Contains([]string{"login", "name", "url"}, key) {
+				f.values = append(f.values, l.Text)
 			} else {
 				f.other = append(f.other, l)
 			}
@@ -170,7 +170,7 @@ func fieldOf(name string, v records.Value) boardField {
 			f.values, f.due, f.other = append(f.values, inner.values...), cmp.Or(f.due, inner.due), append(f.other, inner.other...)
 		case "text", "name", "number", "date", "title", "optionName":
 			for _, l := range leaves(name, part) {
-				f.values = append(f.values, l.text)
+				f.values = append(f.values, l.Text)
 			}
 		case "startDate":
 			f.start = part.Text
@@ -186,12 +186,12 @@ func fieldOf(name string, v records.Value) boardField {
 }
 
 // all returns the values of an item with their names.
-func (c *boardItem) all() []leaf {
+func (c *boardItem) all() []convert.Leaf {
 	all := append(slices.Clone(c.values), leaves("content", c.content)...)
 	for _, f := range c.fields {
 		all = append(all, f.other...)
 		for _, text := range f.values {
-			all = append(all, leaf{f.name, text})
+			all = append(all, convert.Leaf{Name: f.name, Text: text})
 		}
 	}
 	return all
@@ -298,9 +298,9 @@ func (g *repository) field(x *reader, i *convert.Issue, f boardField) {
 	name := string(unicode.ToUpper(first)) + f.name[size:] // gh writes the first letter in lower case
 	source := "board." + strings.NewReplacer("*", "", "{}", "").Replace(name)
 	role, text := convert.OfField, strings.Join(f.values, ", ")
-	day := func(to *string) {
+	day := func(to *string, field convert.Role) {
 		if at := dates.Day(i.Moment(text, time.DateOnly, time.RFC3339)); at != "" {
-			*to, role = at, convert.OfDate
+			*to, role = at, field
 		}
 	}
 	switch folded := strings.ToLower(f.name); {
@@ -335,22 +335,22 @@ func (g *repository) field(x *reader, i *convert.Issue, f boardField) {
 	case (folded == "type" || folded == "issue type") && i.Type == "":
 		role, i.Type = convert.OfType, text
 	case slices.Contains([]string{"start date", "start"}, folded):
-		day(&i.Start)
+		day(&i.Start, "start_date")
 	case slices.Contains([]string{"target date", "due date", "end date", "due"}, folded) && i.Due == "":
-		day(&i.Due)
+		day(&i.Due, "target_date")
 	}
 	if len(f.values) > 0 && role == convert.OfField {
 		i.Fields = append(i.Fields, convert.Field{Name: name, Value: text, Source: source})
 	}
 	all := append(slices.Clone(f.other),
-		leaf{source + ".startDate", f.start}, leaf{source + ".dueOn", f.due}, leaf{source + ".duration", strings.TrimPrefix(strconv.Itoa(f.days), "0")})
+		convert.Leaf{Name: source + ".startDate", Text: f.start}, convert.Leaf{Name: source + ".dueOn", Text: f.due}, convert.Leaf{Name: source + ".duration", Text: strings.TrimPrefix(strconv.Itoa(f.days), "0")})
 	for _, text := range f.values {
 		x.roles.Declare(source, role)
-		all = append(all, leaf{source, text})
+		all = append(all, convert.Leaf{Name: source, Text: text})
 	}
 	x.roles.Declare(source+".startDate", convert.SprintDate)
 	x.roles.Declare(source+".duration", convert.Technical)
-	x.roles.Declare(source+".dueOn", convert.OfDate)
+	x.roles.Declare(source+".dueOn", "version_due")
 	x.book(i, all)
 }
 
@@ -384,7 +384,7 @@ func (g *repository) columns(x *reader) {
 			if !used && !shut {
 				used, i.State = true, convert.State{Name: s.name, Category: category}
 				x.roles.Declare(s.source, convert.OfState)
-				x.book(i, []leaf{{s.source, s.name}})
+				x.book(i, []convert.Leaf{{Name: s.source, Text: s.name}})
 				continue
 			}
 			if shut {
@@ -393,7 +393,7 @@ func (g *repository) columns(x *reader) {
 			beside := s.source + " beside the state"
 			x.roles.Declare(beside, convert.OfField)
 			i.Fields = append(i.Fields, convert.Field{Name: strings.TrimSpace("Status " + s.board), Value: s.name, Source: beside})
-			x.book(i, []leaf{{beside, s.name}})
+			x.book(i, []convert.Leaf{{Name: beside, Text: s.name}})
 		}
 	}
 	x.noteIf(left, "board-closed", diag.Count(left, "issue")+" closed in a column of the board that is not for what is done: the state is that of what is closed, "+

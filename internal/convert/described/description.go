@@ -6,7 +6,6 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/tabular"
 )
 
 // description is the parsed text about the export of a tracker. It says where the records are, how a record shows its kind, and which paths
@@ -131,7 +130,7 @@ func (d *description) meanings() *convert.Roles {
 				path = s.prefix(l.field) + strings.TrimPrefix(path, d.head().word("strip"))
 				declare(path, role)
 				for _, of := range within {
-					if role != convert.Technical {
+					if convert.RoleOf(role) != convert.Technical {
 						declare(path+"."+of, role)
 					}
 				}
@@ -194,7 +193,7 @@ func (s *section) prefix(field string) string {
 	return prefix + "."
 }
 
-// role returns the role of the values of a field, or "" if the line has no path or only technical values.
+// role returns the field of an issue that takes the values of a line, or their role, or "" if the line has no path or only technical values.
 func (s *section) role(field string) convert.Role {
 	switch field { // lines without a path, and paths to technical values
 	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "blank", "empty", "apart", "ask", "among", "called",
@@ -204,21 +203,17 @@ func (s *section) role(field string) convert.Role {
 	switch s.kind {
 	case "issue":
 		if name, is := strings.CutPrefix(field, "count "); is {
-			return map[string]convert.Role{"reactions": convert.Uncarried}[name] + map[string]convert.Role{"votes": convert.Summed, "watchers": convert.Summed}[name]
+			return map[string]convert.Role{"reactions": convert.Uncarried, "votes": "votes", "watchers": "watchers"}[name]
 		}
 		switch word, _, _ := strings.Cut(field, " "); word {
 		case "row", "noise", "flag", "moment", "duration":
 			return convert.OfField
 		case "relation":
 			return convert.Relation
-		case "closed", "open":
-			return convert.OfState
-		case "pages":
-			return convert.OfFile
 		}
-		return tabular.RoleOf(field)
+		return convert.Role(field)
 	case "comment":
-		return convert.OfComment
+		return map[bool]convert.Role{true: "comment_times", false: convert.OfComment}[field == "created_at"]
 	case "file":
 		return map[bool]convert.Role{true: convert.OfField, false: convert.OfFile}[field == "about"]
 	case "link":

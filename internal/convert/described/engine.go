@@ -11,7 +11,6 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 )
@@ -201,10 +200,12 @@ func (x *reader) take(s *section, v records.Value) {
 		case s.kind == "tasks":
 			x.tasks[key] = append(x.tasks[key], one)
 		default:
-			_, _, apart := x.part(aside, s, one)
-			name = cmp.Or(apart, as)
+			if _, _, apart := x.part(aside, s, one); apart != "" {
+				x.bookAll(aside, one, apart)
+				continue
+			}
 		}
-		x.bookAll(aside, one, name)
+		x.bookOf(aside, s, one, name)
 	}
 }
 
@@ -234,11 +235,11 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	of := x.project(i.Project)
 	of.Name = cmp.Or(x.text(v, s.paths("project_name")), of.Name)
 	for n, one := range booked {
-		if x.under == "" && x.objects[one.name] { // it becomes a row
-			booked[n].name = noObject + one.name
+		if x.under == "" && x.objects[one.Name] { // it becomes a row
+			booked[n].Name = noObject + one.Name
 		}
-		if slices.Contains(x.head().paths("nothing"), one.text) {
-			booked[n].name = "unset: " + one.name
+		if slices.Contains(x.head().paths("nothing"), one.Text) {
+			booked[n].Name = "unset: " + one.Name
 		}
 	}
 	x.book(i, prefixed(x.under, booked))
@@ -253,30 +254,32 @@ func (x *reader) project(key string) *convert.Project {
 	return x.projects[key]
 }
 
-// leaf is a value with its name in the account.
-type leaf struct{ name, text string }
-
 // parts adds the content of the lists within its record to an issue, and returns all values of the record.
-func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
+func (x *reader) parts(i *convert.Issue, v records.Value) (all []convert.Leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return len(list) > len(within) && strings.HasPrefix(path+".", list+".") })
 	}
+	passed := x.passed(x.find("issue"), v)
 	v.Leaves("", func(path, text string) bool {
 		if !listed(path, "") {
-			all = append(all, leaf{x.find("issue").prefix("") + strings.TrimPrefix(path, x.head().word("strip")), text})
+			name := x.find("issue").prefix("") + strings.TrimPrefix(path, x.head().word("strip"))
+			all = append(all, convert.Leaf{Name: name, Text: text, Element: passed(path, "")})
 		}
 		return true
 	})
 	for _, list := range lists {
 		for _, one := range v.At(list) {
 			x.lists[list] = true
-			as, left, whole, own := list, "", false, false // name of the values; prefix of their names if they are left out
+			as, left, whole, own, element := list, "", false, false, "" // name of the values; prefix of their names if they are left out
 			for _, s := range x.sectionsOf(list) {
 				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
 					continue
 				}
 				named, prefix, apart := x.part(i, s, one)
+				if apart == "" {
+					element = cmp.Or(element, x.element(s, one))
+				}
 				if all = append(all, named...); s.kind != "field" {
 					as = cmp.Or(apart, s.word("as"), as)
 				}
@@ -287,13 +290,51 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 					path = left + ": " + path
 				}
 				if !own && (as != list || !listed(path, list)) { // nested lists are booked by themselves
-					all = append(all, leaf{path, text})
+					all = append(all, convert.Leaf{Name: path, Text: text, Element: element})
 				}
 				return true
 			})
 		}
 	}
 	return all
+}
+
+// passed returns a function for the paths of values in a record. The function returns [convert.NotTaken] for a value that a line of the
+// section passes over, because a path before it has another value; else it returns the given element.
+func (x *reader) passed(s *section, v records.Value) func(path, element string) string {
+	var over []string
+	for _, l := range s.lines {
+		if s.role(l.field) == "" {
+			continue
+		}
+		for n, path := range l.paths[1:] {
+			if text := x.text(v, []string{path}); text != "" && text != cmp.Or(x.text(v, l.paths[:n+1]), text) {
+				over = append(over, path)
+			}
+		}
+	}
+	over = slices.DeleteFunc(over, func(path string) bool {
+		return slices.ContainsFunc(s.lines, func(l line) bool { return l.paths[0] == path })
+	})
+	return func(path, element string) string {
+		if slices.ContainsFunc(over, func(one string) bool { return path == one || strings.HasPrefix(path, one+".") }) {
+			return convert.NotTaken
+		}
+		return element
+	}
+}
+
+// element returns the name of the part of an issue that an element of a list becomes, or "".
+func (x *reader) element(s *section, v records.Value) string {
+	switch s.kind {
+	case "comment":
+		return cmp.Or(x.text(v, s.paths("id")), x.sign(s, v))
+	case "page":
+		return x.text(v, s.paths("link"))
+	case "link":
+		return cmp.Or(lastPart(x.text(v, s.paths("to")), '/'), "no item")
+	}
+	return ""
 }
 
 // markups returns the markups of texts by their names in descriptions.
@@ -303,7 +344,7 @@ func markups() map[string]convert.Markup {
 
 // part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are
 // left out or became another object, and apart a name for the values of a comment that a hook keeps.
-func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
+func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []convert.Leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
 		c := x.remark(s, v)
@@ -328,7 +369,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		if x.yes(v, s.paths("private")) {
 			return nil, s.word("else"), ""
 		}
-		if f := x.file(s, v, i, cmp.Or(s.list, s.word("as"))); !slices.Contains(i.Attachments, f) {
+		if f := x.file(s, v, i, cmp.Or(s.word("as"), s.list)); !slices.Contains(i.Attachments, f) {
 			i.Attachments = append(i.Attachments, f)
 		}
 	case "change":
@@ -362,7 +403,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 }
 
 // field adds a field that a list names to an issue. Some names stand for fields that each issue has, such as its state.
-func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []leaf) {
+func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []convert.Leaf) {
 	name, role := x.text(v, s.paths("name")), convert.OfField
 	source := cmp.Or(s.word("as"), s.list) + "." + name
 	found := x.first(v, s.paths("value"))
@@ -373,7 +414,7 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []lea
 	known := x.find("fields").lines
 	if at := slices.IndexFunc(known, func(l line) bool { return slices.Contains(l.paths, strings.ToLower(name)) }); at >= 0 && len(texts) > 0 {
 		if x.put(i, known[at].field, found, texts) {
-			role = tabular.RoleOf(known[at].field)
+			role = convert.Role(known[at].field)
 		}
 	}
 	if role == convert.OfField && len(texts) > 0 {
@@ -384,29 +425,23 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []lea
 	}
 	x.roles.Declare(source, role)
 	for _, text := range texts {
-		all = append(all, leaf{source, text})
+		all = append(all, convert.Leaf{Name: source, Text: text})
 	}
 	return all
 }
 
 // book books values with an issue.
-func (x *reader) book(i *convert.Issue, all []leaf) {
+func (x *reader) book(i *convert.Issue, all []convert.Leaf) {
 	for _, l := range x.find("also").lines { // values that repeat others
-		if slices.ContainsFunc(all, func(one leaf) bool { return one.name == l.field }) {
+		if slices.ContainsFunc(all, func(one convert.Leaf) bool { return one.Name == l.field }) {
 			for n, one := range all {
-				if slices.Contains(l.paths, one.name) {
-					all[n].name = "also: " + one.name
+				if slices.Contains(l.paths, one.Name) {
+					all[n].Name = "also: " + one.Name
 				}
 			}
 		}
 	}
-	x.roles.Enter(x.to, i, func(yield func(name, text string) bool) {
-		for _, one := range all {
-			if x.roles.Of(one.name) != shown && strings.TrimSpace(one.text) != "" && !yield(one.name, one.text) {
-				return
-			}
-		}
-	})
+	x.roles.Enter(x.to, i, slices.DeleteFunc(all, func(one convert.Leaf) bool { return x.roles.Of(one.Name) == shown || strings.TrimSpace(one.Text) == "" }))
 }
 
 // noObject begins the name of a value in place of an object, so that the value is no part of the object that nobody needs.
@@ -417,13 +452,19 @@ const shown convert.Role = "shown"
 
 // bookAll books all values within a value.
 func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
-	var all []leaf
+	x.bookOf(i, &section{}, v, prefix)
+}
+
+// bookOf books all values within a value that a section describes, and that becomes an element of an issue.
+func (x *reader) bookOf(i *convert.Issue, s *section, v records.Value, prefix string) {
+	element, passed := x.element(s, v), x.passed(s, v)
+	var all []convert.Leaf
 	v.Leaves(prefix, func(path, text string) bool {
 		name := strings.TrimPrefix(path, x.head().word("strip"))
 		if x.under == "" && (x.objects[name] || x.objects[strings.TrimPrefix(path, prefix+".")]) {
 			name = noObject + name
 		}
-		all = append(all, leaf{name, text})
+		all = append(all, convert.Leaf{Name: name, Text: text, Element: passed(strings.TrimPrefix(path, prefix+"."), element)})
 		return true
 	})
 	x.book(i, all)

@@ -349,8 +349,16 @@ func (x *reader) remark(s *section, v records.Value) convert.Comment {
 		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
 		Text: x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
 	}
+	if c.ID == "" {
+		c.Source = x.sign(s, v)
+	}
 	c.Text = x.written(s, v, c.Text)
 	return c
+}
+
+// sign returns what tells a comment without an ID from the others.
+func (x *reader) sign(s *section, v records.Value) string {
+	return x.text(v, s.paths("created_at")) + " " + x.text(v, s.paths("text"))
 }
 
 // publicTexts returns the texts of an issue and of its comments that everybody may read.
@@ -488,7 +496,7 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 		case "pages":
 			i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(x.text(v, s.paths("about")), to), URL: to})
 		case "artifacts":
-			field(i, cmp.Or(x.text(v, s.paths("name")), "Artifact"), to+" "+x.text(v, s.paths("about")), is+": "+s.list+"."+s.word("to"))
+			field(i, cmp.Or(x.text(v, s.paths("name")), "Artifact"), to+" "+x.text(v, s.paths("about")), is+": "+s.list)
 		default:
 			if other = ""; key == "" {
 				continue

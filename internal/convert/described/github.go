@@ -90,7 +90,7 @@ func (g *repository) record(x *reader, r records.Record, v records.Value) (done 
 	case of != nil:
 		key := of[1] + "#" + of[3]
 		x.comment(key, x.remark(x.find("comment"), v))
-		x.bookAll(x.apart.Of(key), v, "comments")
+		x.bookOf(x.apart.Of(key), x.find("comment"), v, "comments")
 	case number == 0 && v.Has("name") && v.Has("color"):
 		g.other(x, "labels", v)
 	case number <= 0 || at("title") == "":

@@ -78,7 +78,7 @@ func (si *site) record(x *reader, r records.Record, v records.Value) (done bool,
 			return true, fmt.Errorf("%s: the comment does not name its issue (in the field self)", r.Position)
 		}
 		x.comment(m[1], x.remark(x.find("comment"), v))
-		x.bookAll(x.apart.Of(m[1]), v, "comment.comments")
+		x.bookOf(x.apart.Of(m[1]), x.find("comment"), v, "comment.comments")
 	case isIssue:
 		key := at("key")
 		if _, _, ok := jira.KeyOf(key); !ok {
@@ -320,6 +320,13 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 			setRoles(values, func(part string) convert.Role {
 				return map[bool]convert.Role{true: convert.OfSprint, false: convert.SprintDate}[part == "" || part == "name"]
 			})
+			for _, h := range values {
+				for _, one := range c.sprints {
+					if h.Of.Role == convert.SprintDate && (h.Text == one.Start || h.Text == one.End) {
+						h.Element, _, _ = strings.Cut(one.Name, convert.Within)
+					}
+				}
+			}
 			raw := 0
 			for _, h := range values {
 				if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
@@ -341,7 +348,7 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 			return convert.Uncarried
 		})
 		if name == id && f.Value == i.Parent && f.Value != "" { // the epic of it, under another name
-			setRoles(values, func(string) convert.Role { return convert.OfParent })
+			i.Take(f.Source, convert.OfParent)
 			continue
 		}
 		f.Name = name
@@ -362,7 +369,7 @@ func customID(f convert.Field) string {
 func setRoles(values []*convert.Held, role func(part string) convert.Role) {
 	for _, h := range values {
 		if _, part, _ := strings.Cut(h.Of.Name, "."); h.Of.Role == convert.OfField || part != "" && h.Of.Role == convert.Uncarried {
-			h.Of.Role = role(part)
+			h.Of.Serve(role(part))
 		}
 	}
 }

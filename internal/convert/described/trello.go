@@ -107,7 +107,7 @@ func (b *boards) action(x *reader, v records.Value) {
 		x.bookAll(x.apart.Of(of), v, creation.word("as"))
 	default: // other actions are only counted
 		b.past.Of(of).Left["history"]++
-		x.to.Hold(x.apart.Of(of), "history", convert.Uncarried, at("type"), len(leaves("", v)))
+		x.to.Hold(x.apart.Of(of), convert.Leaf{Name: "history", Text: at("type")}, convert.Uncarried, len(leaves("", v)))
 	}
 }
 
@@ -173,9 +173,9 @@ func (b *boards) finish(x *reader) {
 		switch {
 		case name == "" || role == "":
 		case card == nil:
-			x.to.Hold(nil, part.Name+" of no card: name", convert.OfField, name, 1)
+			x.to.Hold(nil, convert.Leaf{Name: part.Name + " of no card: name", Text: name}, convert.OfField, 1)
 		default:
-			x.to.Hold(card, part.Name+".name", role, name, 1)
+			x.to.Hold(card, convert.Leaf{Name: part.Name + ".name", Text: name}, role, 1)
 			if same := b.nameOf(x, id, card); part.Name == "lists" && b.named[same] > 1 {
 				x.to.Note("equal-lists", fmt.Sprintf("%s: %d lists are called %q, and become one state", x.project(card.Project).Name, b.named[same], strings.TrimSpace(name)))
 				b.named[same] = 0 // one remark for all of them
@@ -199,7 +199,7 @@ func (b *boards) complete(x *reader, i *convert.Issue, links map[string]*convert
 		l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(at("color"))}
 		switch {
 		case !b.parts[id.Name].Object:
-			x.to.Hold(i, "labels that are not in the file: id", convert.Uncarried, id.Name, 1)
+			x.to.Hold(i, convert.Leaf{Name: "labels that are not in the file: id", Text: id.Name}, convert.Uncarried, 1)
 			continue
 		case l.Name == "":
 			l.Name = cmp.Or(colour, "no colour")
@@ -220,7 +220,7 @@ func (b *boards) complete(x *reader, i *convert.Issue, links map[string]*convert
 		if other == nil || other == i || other.Project != i.Project {
 			return false
 		} // the relation begins at one of the two cards, so that two cards that link to each other have one relation
-		i.Links = append(i.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < i.Key})
+		i.Links = append(i.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < i.Key, Files: []string{page.URL, page.Name}})
 		return true
 	})
 }

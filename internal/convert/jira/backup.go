@@ -383,7 +383,7 @@ func (b *backup) useOf(i *backupIssue, r *row, name string, role convert.Role) s
 	text := r.get(name)
 	if strings.TrimSpace(text) != "" {
 		r.mark(name)
-		b.to.Hold(&i.Issue, r.kind+"."+name, role, text, 1)
+		b.to.Hold(&i.Issue, convert.Leaf{Name: r.kind + "." + name, Text: text, Element: map[string]string{"Sprint": r.get("name")}[r.kind]}, role, 1)
 	}
 	return text
 }
@@ -450,7 +450,7 @@ func (b *backup) begin(i *backupIssue, r *row) error {
 	}
 	i.State.Name = b.use(i, "Status", r.get("status"), "name", convert.OfState)
 	i.State.Category = map[string]string{"2": "unstarted", "4": "started", "3": "completed"}[b.rows["Status"][r.get("status")].get("statuscategory")]
-	i.Resolution = b.use(i, "Resolution", r.get("resolution"), "name", convert.OfState)
+	i.Resolution = b.use(i, "Resolution", r.get("resolution"), "name", "resolution")
 	i.Type = b.use(i, "IssueType", r.get("type"), "name", convert.OfType)
 	i.Priority = b.use(i, "Priority", r.get("priority"), "name", convert.OfPriority)
 	if id := b.person(r.get("assignee")); id != "" {
@@ -480,13 +480,13 @@ func (b *backup) enter(i *backupIssue, r *row, but ...string) {
 	if i != nil {
 		to = &i.Issue
 	}
-	b.roles.Enter(b.to, to, func(yield func(name, text string) bool) {
-		for _, c := range r.cells {
-			if strings.TrimSpace(c.text) != "" && !slices.Contains(but, c.name) && !yield(r.kind+"."+c.name, c.text) {
-				return
-			}
+	var all []convert.Leaf
+	for _, c := range r.cells {
+		if strings.TrimSpace(c.text) != "" && !slices.Contains(but, c.name) {
+			all = append(all, convert.Leaf{Name: r.kind + "." + c.name, Text: c.text, Element: map[string]string{"Action": r.get("id")}[r.kind]})
 		}
-	})
+	}
+	b.roles.Enter(b.to, to, all)
 }
 
 // moment reads a date, which Jira writes in the zone of the server.
@@ -608,9 +608,9 @@ func (b *backup) associate(i *backupIssue, r *row) {
 	case "IssueVersion":
 		name := b.rows["Version"][id].get("name")
 		i.Affects = append(i.Affects, name)
-		b.to.Hold(&i.Issue, "affected.Version.name", convert.Affects, name, 1)
+		b.to.Hold(&i.Issue, convert.Leaf{Name: "affected.Version.name", Text: name}, convert.Affects, 1)
 	case "IssueFixVersion":
-		due := b.moment(i, b.use(i, "Version", id, "releasedate", convert.OfVersion))
+		due := b.moment(i, b.use(i, "Version", id, "releasedate", "version_due"))
 		i.Versions = append(i.Versions, convert.Version{Name: b.use(i, "Version", id, "name", convert.OfVersion), Due: dates.Day(due)})
 	}
 }
@@ -668,8 +668,8 @@ func (b *backup) value(i *backupIssue, r *row) {
 			text = option.get("value")
 			if parent := i.custom[id]; r.get("parentkey") != "" && len(parent) > 0 { // of a list that depends on another
 				parent[len(parent)-1] += " / " + text
-				b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
-				b.to.Hold(&i.Issue, source, role, text, 1)
+				b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
+				b.to.Hold(&i.Issue, convert.Leaf{Name: source, Text: text}, role, 1)
 				return
 			}
 		}
@@ -685,7 +685,7 @@ func (b *backup) value(i *backupIssue, r *row) {
 				End: b.day(b.use(i, "Sprint", text, "end_date", convert.SprintDate)),
 			})
 		}
-		b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
+		b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
 		return
 	default:
 		reference = false
@@ -699,9 +699,9 @@ func (b *backup) value(i *backupIssue, r *row) {
 		}
 	}
 	if reference {
-		b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
+		b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
 	}
-	b.to.Hold(&i.Issue, source, role, text, 1)
+	b.to.Hold(&i.Issue, convert.Leaf{Name: source, Text: text}, role, 1)
 	i.custom[id] = append(i.custom[id], text)
 }
 
@@ -742,7 +742,7 @@ func (b *backup) account() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.other)) {
-		b.to.Hold(nil, name, convert.Secret, "", b.other[name])
+		b.to.Hold(nil, convert.Leaf{Name: name}, convert.Secret, b.other[name])
 	}
 }
 
@@ -753,11 +753,11 @@ func (b *backup) accountFor(r *row, names ...string) {
 		switch text := r.get(name); {
 		case strings.TrimSpace(text) == "":
 		case r.kind == "Project":
-			b.to.Hold(nil, r.kind+"."+name, convert.OfItem, text, 1)
+			b.to.Hold(nil, convert.Leaf{Name: r.kind + "." + name, Text: text}, "project_name", 1)
 		case r.kind == "User" && r.used(name):
-			b.to.Hold(nil, r.kind+"."+name, convert.Assignee, text, 1)
+			b.to.Hold(nil, convert.Leaf{Name: r.kind + "." + name, Text: text}, convert.Assignee, 1)
 		case !r.used(name):
-			b.to.Hold(nil, "not used: "+r.kind+"."+name, convert.Secret, text, 1)
+			b.to.Hold(nil, convert.Leaf{Name: "not used: " + r.kind + "." + name, Text: text}, convert.Secret, 1)
 		}
 	}
 }

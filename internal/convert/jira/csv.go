@@ -156,6 +156,7 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 	i.Fields = nil
 	for _, f := range fields {
 		if m := linkColumn.FindStringSubmatch(f.Name); m != nil {
+			i.Take(f.Source, convert.Relation)
 			for to := range strings.SplitSeq(f.Value, ", ") {
 				i.Links = append(i.Links, convert.Link{Type: m[2], To: to, Inward: strings.EqualFold(m[1], "inward")})
 			}
@@ -190,20 +191,20 @@ func csvComment(c *tabular.Cells, cell string) convert.Comment {
 	if parts := strings.SplitN(cell, ";", 3); len(parts) == 3 {
 		if at := c.Date(parts[0]); !at.IsZero() {
 			author := c.Person(strings.TrimSpace(parts[1]), "", "")
-			return convert.Comment{At: at, Author: author, Text: wiki(strings.TrimSpace(parts[2]))}
+			return convert.Comment{At: at, Author: author, Text: wiki(strings.TrimSpace(parts[2])), Source: cell}
 		}
 	}
-	return convert.Comment{Text: wiki(cell)}
+	return convert.Comment{Text: wiki(cell), Source: cell}
 }
 
 // csvWork parses text;date;author;seconds. The text may contain semicolons.
 func csvWork(c *tabular.Cells, cell string) convert.Work {
 	parts := strings.Split(cell, ";")
 	n := len(parts)
-	if n < 4 {
+	seconds, err := strconv.Atoi(strings.TrimSpace(parts[n-1]))
+	if n < 4 || err != nil {
 		return convert.Work{Text: wiki(cell)}
 	}
-	seconds, _ := strconv.Atoi(strings.TrimSpace(parts[n-1]))
 	return convert.Work{
 		Author: c.Person(strings.TrimSpace(parts[n-2]), "", ""), At: c.Date(parts[n-3]), Seconds: seconds,
 		Text: wiki(strings.Join(parts[:n-3], ";")),

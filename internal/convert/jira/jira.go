@@ -89,10 +89,13 @@ func Custom(i *convert.Issue, kind string, f convert.Field) {
 	of := roleOf(kind, f.Name)
 	switch _, err := time.Parse(time.DateOnly, f.Value); {
 	case of == own, of == epicName && f.Value == i.Title:
+		i.Take(f.Source, "name")
 	case of == epicLink && isKey(f.Value):
 		i.Parent = cmp.Or(i.Parent, f.Value)
+		i.Take(f.Source, convert.OfParent)
 	case of == start && err == nil:
 		i.Start = f.Value
+		i.Take(f.Source, "start_date")
 	default:
 		f.Noise = of == noise || unreadable.MatchString(f.Value)
 		i.Fields = append(i.Fields, f)
@@ -102,11 +105,11 @@ func Custom(i *convert.Issue, kind string, f convert.Field) {
 // Times adds the fields about the resolution and the work of an issue, which every site has. Durations are in seconds.
 func Times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int) {
 	for _, f := range []convert.Field{
-		{Name: "Resolution", Value: i.Resolution},
-		{Name: "Resolved", Value: dates.Day(resolved)},
-		{Name: "Original estimate", Value: dates.Duration(estimate)},
-		{Name: "Remaining Estimate", Value: dates.Duration(remaining)},
-		{Name: "Time Spent", Value: dates.Duration(spent)},
+		{Name: "Resolution", Value: i.Resolution, Part: "resolution"},
+		{Name: "Resolved", Value: dates.Day(resolved), Part: "resolved_at"},
+		{Name: "Original estimate", Value: dates.Duration(estimate), Part: "original_estimate"},
+		{Name: "Remaining Estimate", Value: dates.Duration(remaining), Part: "remaining_estimate"},
+		{Name: "Time Spent", Value: dates.Duration(spent), Part: "time_spent"},
 	} {
 		if f.Value != "" {
 			i.Fields = append(i.Fields, f)

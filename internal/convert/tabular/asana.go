@@ -23,14 +23,14 @@ func asana() *Layout {
 			if day := c.Column("Completed At"); day != "" {
 				i.Fields = append(i.Fields, convert.Field{Name: "Completed At", Value: day, Source: "Completed At"})
 				if i.State.Name != "" && c.e.words.Group(i.State.Name) != "completed" {
-					i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
+					i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name, Part: convert.OfState})
 				}
 				i.State = convert.State{Name: "Done", Category: "completed"}
 			}
 			if projects := c.list(c.Column("Projects"), ","); projects[0] != "" {
 				i.Project = projects[0]
 				if len(projects) > 1 {
-					i.Fields = append(i.Fields, convert.Field{Name: "Projects", Value: strings.Join(projects, ", ")})
+					i.Fields = append(i.Fields, convert.Field{Name: "Projects", Value: strings.Join(projects, ", "), Part: "project"})
 				}
 			}
 			return ""

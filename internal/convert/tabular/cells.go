@@ -64,6 +64,18 @@ func (c *Cells) values(yield func(name, text string) bool) {
 	}
 }
 
+// leaves returns the values of the row. Of several columns for a field with one value, the first with a value is taken.
+func (c *Cells) leaves() (all []convert.Leaf) {
+	for name, text := range c.values {
+		one := convert.Leaf{Name: name, Text: text}
+		if field := c.s.single[name]; field != "" && c.One(field) != text {
+			one.Element = convert.NotTaken
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // empty reports whether a value in a column that is kept as text says nothing: zero or false.
 func (e *export) empty(text string) bool { return e.guess == nil && !e.Zeros && zero.MatchString(text) }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
@@ -29,14 +28,15 @@ type sheet struct {
 	rows   func(ctx context.Context, each func(table.Row) error) error
 	fields map[string][]int
 	split  map[int]string
-	text   []string         // columns that are kept as a text
-	places map[string][]int // places of text columns by name
-	roles  *convert.Roles   // roles of columns
+	text   []string          // columns that are kept as a text
+	places map[string][]int  // places of text columns by name
+	roles  *convert.Roles    // roles of columns
+	single map[string]string // fields of one value, by column
 }
 
 // open opens a file and finds its columns.
 func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error) {
-	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, roles: convert.ReadRoles("technical = " + unsaid + "*")}
+	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, single: map[string]string{}, roles: convert.ReadRoles("technical = " + unsaid + "*")}
 	defer func() {
 		if err != nil && s.in != nil {
 			_ = s.in.Close()
@@ -192,7 +192,11 @@ func (e *export) columns(s *sheet) {
 		if e.guess != nil && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
-		s.roles.Declare(cell, RoleOf(field))
+		part := convert.Role(strings.TrimPrefix(field, "raw "))
+		if field == "" || field == "text" {
+			part = convert.OfField
+		}
+		s.roles.Declare(cell, part)
 		switch field {
 		case "", "text":
 			if s.places[cell] == nil {
@@ -202,23 +206,15 @@ func (e *export) columns(s *sheet) {
 		case "skip":
 		default:
 			s.fields[field] = append(s.fields[field], i)
+			if single[field] || slices.Contains([]string{"link", "parent", "created_at", "start_date", "target_date"}, field) {
+				s.single[cell] = field
+			}
 		}
 	}
 }
 
 // place returns a name for a column without one.
 func place(i int) string { return "column " + strconv.Itoa(i+1) }
-
-// roles returns the roles of fields in columns.txt. A field that is not in it is the name of its role.
-var roles = sync.OnceValue(func() map[string]string { return names("roles") }) //nolint:gochecknoglobals // a constant
-
-// RoleOf returns the role of the values of a field. A layout names the role of a raw field itself, as in raw technical.
-func RoleOf(field string) convert.Role {
-	if role, ok := strings.CutPrefix(field, "raw "); ok {
-		return convert.Role(role)
-	}
-	return convert.Role(cmp.Or(roles()[cmp.Or(field, "text")], field)) // such as state
-}
 
 // single holds the fields that have one value, from one column.
 //

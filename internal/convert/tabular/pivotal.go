@@ -46,7 +46,7 @@ func pivotal() *Layout {
 				}
 				i.Comments = append(i.Comments, comment)
 			}
-			if tasks, states := c.All("raw text"), c.All("raw item"); len(tasks) > 0 {
+			if tasks, states := c.All("raw text"), c.All("raw technical"); len(tasks) > 0 {
 				lines := []string{"## Tasks", ""}
 				for n, text := range tasks {
 					box := "- [ ] "

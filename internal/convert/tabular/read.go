@@ -154,7 +154,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 // leave books the values of a row that is left out; a remark counts such rows.
 func (e *export) leave(c *Cells) {
 	for name, text := range c.values {
-		e.to.Hold(nil, "rows left out: "+name, convert.Technical, text, 1)
+		e.to.Hold(nil, convert.Leaf{Name: "rows left out: " + name, Text: text}, convert.Technical, 1)
 	}
 }
 

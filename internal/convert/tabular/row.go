@@ -108,7 +108,7 @@ func (e *export) row(c *Cells) error {
 			return leftError(why)
 		}
 	}
-	c.s.roles.Enter(e.to, i, c.values)
+	c.s.roles.Enter(e.to, i, c.leaves())
 	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
 	e.issues = append(e.issues, i)
 	e.to.PutAside(i)
@@ -140,6 +140,9 @@ func (e *export) comment(c *Cells) {
 		ID: c.One(commentID), At: c.Date(c.One("created_at")),
 		Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)},
 	}
+	if one.ID == "" {
+		one.Source = c.One("created_at") + " " + c.One(commentText)
+	}
 	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}
@@ -150,15 +153,18 @@ func (e *export) comment(c *Cells) {
 	if n, _ := strconv.Atoi(c.One(commentLikes)); n > 0 {
 		e.to.Lose("reactions", issue, n)
 	}
-	of := c.One(scope) + "#" + issue
+	of, id := c.One(scope)+"#"+issue, cmp.Or(one.ID, one.Source)
 	e.comments.Add(of, one)
-	c.s.roles.Enter(e.to, e.apart.Of(of), func(yield func(name, text string) bool) {
-		for name, text := range c.values {
-			if len(c.s.places[name]) > 0 { // a comment has no table of fields
-				e.to.Hold(nil, "comments: "+name, convert.OfField, text, 1)
-			} else if !yield(name, text) {
-				return
-			}
+	var all []convert.Leaf
+	for name, text := range c.values {
+		switch role := c.s.roles.Of(name); {
+		case len(c.s.places[name]) > 0: // a comment has no table of fields
+			e.to.Hold(nil, convert.Leaf{Name: "comments: " + name, Text: text}, convert.OfField, 1)
+		case role == convert.OfType:
+			e.to.Hold(nil, convert.Leaf{Name: "comments: " + name, Text: text}, convert.Technical, 1)
+		default:
+			all = append(all, convert.Leaf{Name: name, Text: text, Element: id})
 		}
-	})
+	}
+	c.s.roles.Enter(e.to, e.apart.Of(of), all)
 }

@@ -33,6 +33,14 @@ func (b booked) putElement(of Role, element string, to outcome) {
 	}
 }
 
+// putName books a part that has a name in the source, if the item or the mapping has the name. Other values say the same in other words.
+func (b booked) putName(of Role, name string, written bool) {
+	if written {
+		b.putElement(of, name, carried)
+		b.put(of, decided)
+	}
+}
+
 // either returns the outcome for a part that was written, or the other one.
 func either(written bool, to, otherwise outcome) outcome {
 	if written {
@@ -175,15 +183,12 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 	if to := c.address(i); to != "" && c.mapping.History.Link != "none" {
 		b.putElement("link", to, carried)
 	}
-	_, mapped := c.mapping.States.Own(i.State.Name)
-	b.putElement(OfState, i.State.Name, either(mapped || has("state"), carried, lost))
-	b.put(OfState, either(mapped || has("state"), decided, lost))
-	_, mapped = c.mapping.Priorities.Own(i.Priority)
-	b.putElement(OfPriority, i.Priority, either(mapped || has("priority"), carried, lost))
-	b.put(OfPriority, either(mapped || has("priority"), decided, lost))
-	_, mapped = c.mapping.Types.Own(i.Type)
-	b.putElement(OfType, i.Type, either(mapped || has("type"), carried, lost))
-	b.put(OfType, either(mapped || has("type"), decided, lost))
+	_, ofState := c.mapping.States.Own(i.State.Name)
+	b.putName(OfState, i.State.Name, ofState || has("state"))
+	_, ofPriority := c.mapping.Priorities.Own(i.Priority)
+	b.putName(OfPriority, i.Priority, ofPriority || has("priority"))
+	_, ofType := c.mapping.Types.Own(i.Type)
+	b.putName(OfType, i.Type, ofType || has("type"))
 	b.put("start_date", either(has("start_date"), carried, lost))
 	b.put("target_date", either(has("target_date"), carried, lost))
 	b.put("created_at", either(has("created_at"), carried, either(i.Created.IsZero(), lost, asText)))

@@ -127,10 +127,13 @@ func webAddress(s string) (address string, complaint []string) {
 	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !isPublicHost(u.Hostname()) {
 		return "", message("Invalid URL format.")
 	}
-	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return s, nil
+	case "ftp", "ftps":
 		return "", message("Invalid URL scheme.")
 	}
-	return s, nil
+	return "", message("Invalid URL format.")
 }
 
 // isPublicHost reports whether the service accepts a host in a link.

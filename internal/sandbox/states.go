@@ -48,7 +48,11 @@ func createState(c *call, t *tx) reply {
 // prepareState completes a state, or refuses it.
 func prepareState(c *call, t *tx, old, r row) *reply {
 	if text(r, "name") == "Triage" {
-		return new(serverError()) // each project has a state of this name that the API does not show
+		// Each project has a state of this name that the API does not show.
+		if old != nil {
+			return new(badPayload())
+		}
+		return new(serverError())
 	}
 	if text(r, "group") == "triage" {
 		return new(badRequest("Cannot create triage state"))

@@ -98,6 +98,41 @@ func TestARelationOfNothingToNothingIsNoErrorSince14(t *testing.T) {
 	}
 }
 
+func TestAStateIsNotRenamedToTriage(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{Edition: Community})
+	states := "projects/" + projectWeb + "/states/"
+	want(t, ask(t, s, "POST", states, `{"name":"Triage","color":"#000000"}`), http.StatusInternalServerError)
+	if got := want(t, ask(t, s, "PATCH", states+stateTodo+"/", `{"name":"Triage"}`), http.StatusBadRequest); got.body != `{"error":"The payload is not valid"}` {
+		t.Error(got.body)
+	}
+}
+
+func TestOfTheSchemesThatALinkCannotHaveOnlyThoseOfFTPAreNamed(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{Edition: Community})
+	for address, complaint := range map[string]string{
+		"ftp://example.com/x": "scheme", "ftps://example.com/x": "scheme", "javascript:alert(1)": "format", "ssh://example.com/x": "format",
+	} {
+		got := want(t, ask(t, s, "POST", "projects/"+projectWeb+"/work-items/"+workItemWeb1+"/links/", `{"url":"`+address+`"}`), http.StatusBadRequest)
+		if got.body != `{"url":["Invalid URL `+complaint+`."]}` {
+			t.Errorf("%s: %s", address, got.body)
+		}
+	}
+}
+
+func TestANewItemFollowsTheLastItemOfItsStateEvenIfTheFirstHasANegativeOrder(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{Edition: Community})
+	state := want(t, ask(t, s, "POST", "projects/"+projectWeb+"/states/", `{"name":"New","color":"#000000"}`), http.StatusOK).object(t)["id"].(string)
+	for _, order := range []float64{-5, 9995, 19995} {
+		got := want(t, ask(t, s, "POST", "projects/"+projectWeb+"/work-items/", `{"name":"x","sort_order":-5,"state":"`+state+`"}`), http.StatusCreated)
+		if got.object(t)["sort_order"] != order {
+			t.Errorf("%v, want %v", got.object(t)["sort_order"], order)
+		}
+	}
+}
+
 func TestTheCommunityEditionTellsItsVersion(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{"": "1.4.1", "1.3": "1.3.1", "1.4.1": "1.4.1"} {

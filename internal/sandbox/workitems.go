@@ -293,8 +293,16 @@ func (c *call) lastInState(t *tx, r row) json.Number {
 	return float(firstOrder)
 }
 
-// orderKey returns a text that sorts like a sort order, which is not negative.
-func orderKey(order float64) string { return fmt.Sprintf("%016x", math.Float64bits(order)) }
+// orderKey returns a text that sorts like the number.
+func orderKey(order float64) string {
+	bits := math.Float64bits(order)
+	if order < 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return fmt.Sprintf("%016x", bits)
+}
 
 // indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new item, r for a deleted one.
 func (c *call) indexWorkItem(t *tx, old, r row) {

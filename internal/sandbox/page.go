@@ -138,7 +138,10 @@ func (c *call) ordered(t *tx, find func() []stored) []stored {
 	return l.found
 }
 
-// compareColumn compares a column of two rows, which holds a number or a text.
+// compareColumn compares a column of two rows, which holds a number or a text. Null comes last, as in PostgreSQL.
 func compareColumn(a, b row, name string) int {
+	if null := a[name] == nil; null != (b[name] == nil) {
+		return map[bool]int{true: 1, false: -1}[null]
+	}
 	return cmp.Or(cmp.Compare(number(a, name), number(b, name)), strings.Compare(text(a, name), text(b, name)))
 }

@@ -37,6 +37,8 @@ func problemType(status int) string {
 		return "payload_too_large"
 	case http.StatusTooManyRequests:
 		return "rate_limited"
+	case http.StatusInternalServerError:
+		return "server_error"
 	}
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 }

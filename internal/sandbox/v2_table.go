@@ -204,6 +204,9 @@ func meV2(c *call, t *tx) reply {
 	}
 	out := selectFields(c.profile(t, c.user), []string{"id", "display_name", "email"})
 	out["principal_kind"], out["scopes"] = "api_key", []any{}
+	if c.req.Header.Get("X-Api-Key") == "" {
+		out["principal_kind"], out["scopes"] = "oauth", []any{"read", "write"}
+	}
 	return reply{http.StatusOK, out}
 }
 

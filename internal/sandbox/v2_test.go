@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,43 @@ func TestV2ListsShowWhatIsAskedFor(t *testing.T) {
 	}
 	if got := want(t, ask(t, s, "GET", itemsV2+id+"/", ""), 200).object(t); got["custom_fields"] == nil {
 		t.Errorf("single: %v", got)
+	}
+}
+
+func TestV2ListsHaveNullLast(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	workspace := v2Root + "workspaces/" + Workspace + "/"
+	want(t, ask(t, s, "PATCH", workspace+"features/", `{"is_release_enabled":true}`), 200)
+	for _, body := range []string{`{"name":"undated"}`, `{"name":"late","release_date":"2026-12-01"}`, `{"name":"early","release_date":"2026-11-01"}`} {
+		want(t, ask(t, s, "POST", workspace+"releases/", body), 201)
+	}
+	for order, names := range map[string][]any{"release_date": {"early", "late", "undated"}, "-release_date": {"undated", "late", "early"}} {
+		var got []any
+		for _, r := range want(t, ask(t, s, "GET", workspace+"releases/?order_by="+order, ""), 200).data(t) {
+			got = append(got, r["name"])
+		}
+		if !slices.Equal(got, names) {
+			t.Errorf("%s: %v", order, got)
+		}
+	}
+}
+
+func TestV2SaysWhetherTheCallerHasAKeyOrAToken(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	for kind, header := range map[string][]string{"api_key": nil, "oauth": {"X-Api-Key", "", "Authorization", "Bearer " + bearerToken}} {
+		me := want(t, ask(t, s, "GET", "/api/v2/users/me/", "", header...), 200).object(t)
+		if me["principal_kind"] != kind || (len(me["scopes"].([]any)) > 0) != (kind == "oauth") {
+			t.Errorf("%s: %v", kind, me)
+		}
+	}
+}
+
+func TestV2ErrorsOfTheServerHaveTheDocumentedType(t *testing.T) {
+	t.Parallel()
+	if got := problemType(http.StatusInternalServerError); got != "server_error" {
+		t.Error(got)
 	}
 }
 

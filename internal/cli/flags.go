@@ -105,7 +105,9 @@ type choiceFlag struct {
 
 func choice(f cli.StringFlag, words ...string) choiceFlag {
 	f.Action = func(_ *cli.Context, value string) error {
-		if slices.Contains(words, value) || f.Name == "api" && value == "full" { // the former name of v1
+		if slices.Contains(words, value) ||
+			f.Name == "log-level" && slices.Contains(words, strings.ToLower(value)) ||
+			f.Name == "api" && value == "full" { // the former name of v1
 			return nil
 		}
 		hint := diag.OneOf(value, words)

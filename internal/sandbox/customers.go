@@ -169,7 +169,7 @@ func (c *call) wrongChoices(t *tx, old, r row) *reply {
 }
 
 // writeChoices sets the options of a property: an option with an ID is changed, an option without is new. The service's SDK says only
-// that. An option that is left out is deleted here, because that is the worse case.
+// that. An option that is left out is deleted here with the values that name it, because that is the worse case.
 func (c *call) writeChoices(t *tx, _, property row) {
 	given, ok := c.in["options"].([]any)
 	if !ok {
@@ -195,6 +195,11 @@ func (c *call) writeChoices(t *tx, _, property row) {
 	for _, s := range t.all(k, scope(text(property, "id"))) {
 		if !kept[text(s.row, "id")] {
 			t.remove(k, s)
+		}
+	}
+	for _, v := range t.all(c.kinds.customerValue, nil) {
+		if v.row["property"] == property["id"] {
+			c.putValues(t, text(v.row, "customer"), text(property, "id"), filterIDs(v.row, "values", func(id string) bool { return kept[id] }))
 		}
 	}
 }

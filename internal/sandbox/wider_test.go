@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -97,6 +98,25 @@ func TestAProjectHasOneEstimate(t *testing.T) {
 		t.Errorf("estimate point: %v", item["estimate_point"])
 	}
 	want(t, ask(t, s, "PATCH", estimates, `{"name": "Sizes"}`), http.StatusOK)
+}
+
+func TestAnOptionThatIsLeftOutTakesTheValuesOfCustomersWithIt(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	property := want(t, ask(t, s, "POST", "customer-properties/",
+		`{"display_name":"Segment","property_type":"OPTION","is_multi":true,"options":[{"name":"small"},{"name":"big"}]}`), 201).object(t)
+	path, ids := property["id"].(string)+"/", []string{}
+	for _, option := range property["options"].([]any) {
+		ids = append(ids, option.(map[string]any)["id"].(string))
+	}
+	values := "customers/" + customerGlobex + "/property-values/"
+	want(t, ask(t, s, "PATCH", values+path, `{"values":["`+ids[0]+`","`+ids[1]+`"]}`), 204)
+	for _, step := range []struct{ options, left string }{{`{"id":"` + ids[0] + `"}`, "[" + ids[0] + "]"}, {"", "<nil>"}} {
+		want(t, ask(t, s, "PATCH", "customer-properties/"+path, `{"options":[`+step.options+`]}`), 200)
+		if got := want(t, ask(t, s, "GET", values, ""), 200).object(t)[property["id"].(string)]; fmt.Sprint(got) != step.left {
+			t.Errorf("%v, want %s", got, step.left)
+		}
+	}
 }
 
 func TestAModuleIsGivenItemsWhoseNumberPythonCanTell(t *testing.T) {

@@ -36,7 +36,7 @@ func (b booked) putElement(of Role, element string, to outcome) {
 // putName books a part that has a name in the source, if the item or the mapping has the name. Other values say the same in other words.
 func (b booked) putName(of Role, name string, written bool) {
 	if written {
-		b.putElement(of, name, carried)
+		b.putElement(of, beginning(name), carried)
 		b.put(of, decided)
 	}
 }
@@ -163,7 +163,7 @@ func (c *composer) bookPerson(role Role, id string, to outcome) {
 		if known == nil {
 			continue
 		}
-		c.took.putElement(role, known.Name, either(known.Name == c.person(id), to, listed))
+		c.took.putElement(role, beginning(known.Name), either(known.Name == c.person(id), to, listed))
 		c.took.putElement(role, known.Email, either(strings.EqualFold(known.Email, p.Email), listed, lost))
 	}
 	c.took.put(role, min(to, decided)) // other names
@@ -181,7 +181,7 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 	b.put("archived", either(has("archived"), carried, decided))
 	b.put("link", decided)
 	if to := c.address(i); to != "" && c.mapping.History.Link != "none" {
-		b.putElement("link", to, carried)
+		b.putElement("link", beginning(to), carried)
 	}
 	_, ofState := c.mapping.States.Own(i.State.Name)
 	b.putName(OfState, i.State.Name, ofState || has("state"))
@@ -209,7 +209,7 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 		if placed {
 			parent := c.placed[i.Project+"/"+i.Parent].issue
 			b.putElement(OfParent, parent.ID, to)
-			b.putElement(OfParent, parent.Title, to)
+			b.putElement(OfParent, beginning(parent.Title), to)
 		}
 	}
 	b.put(wordsOfRelation, decided)
@@ -217,7 +217,7 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 		b.putElement(Relation, i.Links[n].To, c.joined[r])
 		b.putElement(Relation, i.Key, c.joined[r])
 		for _, text := range i.Links[n].Files {
-			b.putElement(OfFile, text, c.joined[r])
+			b.putElement(OfFile, beginning(text), c.joined[r])
 		}
 		b.put(Relation, c.joined[r])
 		b.putElement(wordsOfRelation, i.Links[n].To, min(c.joined[r], decided))
@@ -250,7 +250,7 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 func (c *composer) bookField(f Field, to outcome) {
 	c.took.putElement(OfField, cmp.Or(f.Source, f.Name), to)
 	if RoleOf(f.Part) == OfState {
-		c.took.putElement(OfState, f.Value, to)
+		c.took.putElement(OfState, beginning(f.Value), to)
 	} else if f.Part != "" {
 		c.took.put(f.Part, to)
 	}
@@ -273,7 +273,7 @@ func (c *composer) bookExport() {
 	for key, p := range c.found.projects {
 		to, _ := c.mapping.Projects.Find(key)
 		c.took.putElement("project", key, carried)
-		c.took.putElement("project_name", p.Name, either(words.Fold(to.Name) == words.Fold(p.Name), carried, decided))
+		c.took.putElement("project_name", beginning(p.Name), either(words.Fold(to.Name) == words.Fold(p.Name), carried, decided))
 		c.took.putElement("project_text", beginning(p.Description), either(to.Skip, decided, carried))
 	}
 	for _, role := range []Role{Assignee, History} {

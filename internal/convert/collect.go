@@ -186,7 +186,7 @@ func (cl *collection) Hold(i *Issue, one Leaf, part Role, n int) {
 	h := Held{Of: v, N: n}
 	if role := RoleOf(part); role != Technical && role != Secret {
 		h.Text = unique.Make(beginning(one.Text)).Value() // many values repeat
-		h.Element = one.Element
+		h.Element = unique.Make(beginning(one.Element)).Value()
 	}
 	if i == nil || RoleOf(part) == Technical {
 		h.N = 0

@@ -206,8 +206,10 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	}
 	for _, former := range i.Sprints {
 		name, _, _ := strings.Cut(former.Name, Within)
-		c.took.putElement(OfSprint, name, either(former == sprint, carried, lost))
-		c.took.putElement(SprintDate, name, either(former == sprint && more != nil, carried, lost))
+		c.took.putElement(OfSprint, beginning(name), either(former == sprint, carried, lost))
+		for _, name := range []string{name, beginning(name)} {
+			c.took.putElement(SprintDate, name, either(former == sprint && more != nil, carried, lost))
+		}
 	}
 	c.took.put(OfSprint, carried)
 	c.took.put(SprintDate, either(more != nil, carried, lost))
@@ -226,9 +228,8 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 			return
 		}
 		seen[to] = true
-		c.took.putElement(OfFile, to, carried)
-		c.took.putElement(OfFile, title, carried)
-		c.took.put("pages", carried)
+		c.took.putElement(OfFile, beginning(to), carried)
+		c.took.putElement(OfFile, beginning(title), carried)
 		title, _ = cut(diag.OneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}

@@ -158,7 +158,7 @@ func (c *composer) isLeftOut(role Role) bool {
 func (c *composer) bookPerson(role Role, id string, to outcome) {
 	p, _ := c.mapping.People.Find(id)
 	_, mapped := c.mapping.People.Own(id)
-	listed := either(mapped || to == carried, carried, lost)
+	listed := either(mapped || to == carried, carried, either(p.Anonymous && role == History, decided, lost))
 	for _, known := range []*Person{{Name: id}, c.found.people[id]} {
 		if known == nil {
 			continue
@@ -262,10 +262,10 @@ func (c *composer) bookComment(one Comment, to outcome) {
 	c.took.putElement(OfComment, at, to)
 	c.took.put(OfComment, to)
 	c.took.putElement(History, at, min(to, asText))
-	if header := c.mapping.Comments.Header; header != "" && !strings.Contains(header, "{date}") {
-		to = min(to, decided)
-	}
-	c.took.putElement("comment_times", at, to)
+	header := c.mapping.Comments.Header
+	by, _ := c.mapping.People.Find(one.Author)
+	c.took.putElement("comment_authors", at, either(strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided)))
+	c.took.putElement("comment_times", at, either(strings.Contains(header, "{date}"), to, min(to, decided)))
 }
 
 // bookExport books the people and projects of the export itself.

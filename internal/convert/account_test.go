@@ -142,24 +142,40 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"an assignee without a name is lost, although a comment names the person": {
 			inline(t, "g.json", github), "people: {'*': anonymous}\n", "assignees.login", convert.ValueCount{Lost: 1},
 		},
+		"the author of a comment is left out, if the mapping makes everybody anonymous": {
+			inline(t, "g.json", github), "people: {'*': anonymous}\n", "comments.user.login", convert.ValueCount{Decided: 2},
+		},
+		"the author of a comment is left out, if the mapping wants no header": {
+			inline(t, "g.json", github), "comments: {header: ''}\npeople: {'*': text}\n", "comments.user.login", convert.ValueCount{Decided: 2},
+		},
+		"the date of a comment is left out, if the mapping wants no header": {
+			inline(t, "g.json", github), "comments: {header: ''}\npeople: {'*': text}\n", "comments.created_at", convert.ValueCount{Decided: 2},
+		},
+		"a person who reported an issue is left out, too": {
+			inline(t, "g.json", github), "people: {'*': anonymous}\n", "user.login", convert.ValueCount{Decided: 1},
+		},
 		"a comment of a bot is lost, although the description has its words": {
 			inline(t, "g.json", github), "people: {robot: bot, '*': text}\n", "comments.body", convert.ValueCount{Carried: 1, Lost: 1},
 		},
 		"a long comment without an ID is carried": {
 			inline(t, "g.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": [{"body": "<b>Note</b> `+strings.Repeat("that the cart is empty ", 9)+`", "user": {"login": "kim"}}]}]`),
-			"people: {'*': text}\n", "comments.body", convert.ValueCount{Carried: 1},
+			"people: {'*': text}\n", "comments.body",
+			convert.ValueCount{Carried: 1},
 		},
 		"of several pages those whose address Plane refuses are lost": {
 			inline(t, "b.json", `{"bugs": [{"id": 7, "summary": "One", "product": "Shop", "see_also": ["https://example.com/`+strings.Repeat("a-long-way/", 9)+`", "file:///share/plan", "no address"]}]}`),
-			"", "see_also", convert.ValueCount{Carried: 1, Lost: 2},
+			"", "see_also",
+			convert.ValueCount{Carried: 1, Lost: 2},
 		},
 		"of two titles of one page the second is lost": {
 			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One", "links": [{"url": "https://example.com", "title": "Plan"}, {"url": "https://example.com", "title": "Drawing"}]}]`),
-			"", "links.title", convert.ValueCount{Carried: 1, Lost: 1},
+			"", "links.title",
+			convert.ValueCount{Carried: 1, Lost: 1},
 		},
 		"a former sprint is lost, although its name is long or looks like markup": {
 			inline(t, "j.csv", "Summary,Issue key,Issue id,Issue Type,Status,Sprint,Sprint,Sprint\nOne,A-1,1,Story,Done,Sprint <1>,"+strings.Repeat("Long ", 30)+",Sprint 3\n"),
-			"", "Sprint", convert.ValueCount{Carried: 1, Lost: 2},
+			"", "Sprint",
+			convert.ValueCount{Carried: 1, Lost: 2},
 		},
 		"a state whose name looks like markup is carried": {
 			inline(t, "t.csv", "Key,Title,Status\nA-1,One,Open <1>\n"), "states: {Open <1>: Todo}\n", "Status", convert.ValueCount{Carried: 1},

@@ -1,6 +1,7 @@
 package described
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -213,7 +214,7 @@ func (s *section) role(field string) convert.Role {
 		}
 		return convert.Role(field)
 	case "comment":
-		return map[bool]convert.Role{true: "comment_times", false: convert.OfComment}[field == "created_at"]
+		return cmp.Or(map[string]convert.Role{"created_at": "comment_times", "created_by": "comment_authors"}[field], convert.OfComment)
 	case "file":
 		return map[bool]convert.Role{true: convert.OfField, false: convert.OfFile}[field == "about"]
 	case "link":

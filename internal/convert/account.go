@@ -175,8 +175,12 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 	has := func(field string) bool { return m.Get(field) != nil }
 	b.put("key", carried)
 	b.put("name", carried)
-	b.put("project", carried) // the mapping lists it
-	b.put("project_name", either(words.Fold(at.project.Name) == words.Fold(c.found.projects[i.Project].Name), carried, decided))
+	b.putElement("project", beginning(i.Project), carried) // the mapping lists it
+	if _, row := b[part{of: "project"}]; !row {
+		b.put("project", carried)
+	}
+	name := c.found.projects[i.Project].Name
+	b.putElement("project_name", beginning(name), either(words.Fold(at.project.Name) == words.Fold(name), carried, decided))
 	b.put("project_text", either(c.found.projects[i.Project].Description != "", carried, lost))
 	b.put("archived", either(has("archived"), carried, decided))
 	b.put("link", decided)

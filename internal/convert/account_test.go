@@ -151,6 +151,16 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"the date of a comment is left out, if the mapping wants no header": {
 			inline(t, "g.json", github), "comments: {header: ''}\npeople: {'*': text}\n", "comments.created_at", convert.ValueCount{Decided: 2},
 		},
+		"a project besides the first one is left out, if the mapping skips the row that names it": {
+			inline(t, "a.csv", "Task ID,Created At,Completed At,Last Modified,Name,Section/Column,Assignee,Assignee Email,Start Date,Due Date,Tags,Notes,Projects,Parent task\n7,2025-01-02,,2025-01-03,One,To do,,,,,,Note,\"Web, Shop\",\n"),
+			"fields: {Projects: skip}\n", "Projects",
+			convert.ValueCount{Decided: 1},
+		},
+		"a second name of a project is lost": {
+			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One"}, {"project_name": "Store", "project_identifier": "A", "identifier": "A-2", "cycles": [], "modules": [], "sequence_id": 2, "name": "Two"}]`),
+			"", "project_name",
+			convert.ValueCount{Carried: 1, Lost: 1},
+		},
 		"a person who reported an issue is left out, too": {
 			inline(t, "g.json", github), "people: {'*': anonymous}\n", "user.login", convert.ValueCount{Decided: 1},
 		},

@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +161,12 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One"}, {"project_name": "Store", "project_identifier": "A", "identifier": "A-2", "cycles": [], "modules": [], "sequence_id": 2, "name": "Two"}]`),
 			"", "project_name",
 			convert.ValueCount{Carried: 1, Lost: 1},
+		},
+		"who voted is lost, although the number of votes is in a text": {
+			fixture{files: []string{filepath.Join("testdata", "bitbucket", "db-2.0.json")}}, "summary: full\n", "voters.account_id", convert.ValueCount{Lost: 1},
+		},
+		"the time at which a later change replaced a change is of use to the tracker only": {
+			fixture{files: []string{filepath.Join("testdata", "azure-items.json"), filepath.Join("testdata", "azure-updates.json")}}, "summary: full\n", "updates.revisedDate", convert.ValueCount{Decided: 2},
 		},
 		"a person who reported an issue is left out, too": {
 			inline(t, "g.json", github), "people: {'*': anonymous}\n", "user.login", convert.ValueCount{Decided: 1},

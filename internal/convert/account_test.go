@@ -197,6 +197,16 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"a state whose name looks like markup is carried": {
 			inline(t, "t.csv", "Key,Title,Status\nA-1,One,Open <1>\n"), "states: {Open <1>: Todo}\n", "Status", convert.ValueCount{Carried: 1},
 		},
+		"a comment of a bot in the row of its issue is lost": {
+			inline(t, "p.csv", "Id,Title,Labels,Iteration,Type,Estimate,Priority,Current State,Created at,Requested By,Description,URL,Owned By,Comment,Comment\n7,One,,,feature,,,started,\"Mar 1, 2024\",,,https://www.pivotaltracker.com/story/show/7,,\"Looks good. (Bob M. - Mar 5, 2024)\",\"Built. (Robot - Mar 6, 2024)\"\n"),
+			"people: {Robot: bot, '*': text}\n", "Comment",
+			convert.ValueCount{Carried: 1, Lost: 1},
+		},
+		"a comment of a bot in a list of its issue is lost": {
+			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One", "comments": [{"comment": "Yes", "created_by": "Kim"}, {"comment": "Built", "created_by": "Robot"}]}]`),
+			"people: {Robot: bot, '*': text}\n", "comments.comment",
+			convert.ValueCount{Carried: 1, Lost: 1},
+		},
 		"the date of a comment of a bot is lost, too": {
 			inline(t, "g.json", github), "people: {robot: bot, '*': text}\n", "comments.created_at", convert.ValueCount{Carried: 1, Lost: 1},
 		},

@@ -40,9 +40,9 @@ func pivotal() *Layout {
 				}}
 			}
 			for _, text := range c.All("raw comment") {
-				comment := convert.Comment{Text: convert.Text{Body: text}}
+				comment := convert.Comment{Text: convert.Text{Body: text}, Source: text}
 				if m := pivotalComment.FindStringSubmatch(text); m != nil {
-					comment = convert.Comment{Text: convert.Text{Body: m[1]}, Author: c.Person("", m[2], ""), At: c.Date(m[3])}
+					comment = convert.Comment{Text: convert.Text{Body: m[1]}, Author: c.Person("", m[2], ""), At: c.Date(m[3]), Source: text}
 				}
 				i.Comments = append(i.Comments, comment)
 			}

@@ -32,7 +32,7 @@ func plane() *Layout {
 			comments := c.Records("Comments")
 			for _, r := range comments {
 				text := convert.Text{Markup: convert.Plain, Body: r["comment"]}
-				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: text})
+				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: text, Source: r["comment"]})
 			}
 			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
 				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Markup: convert.Plain, Body: text}})

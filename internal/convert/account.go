@@ -88,6 +88,7 @@ func (b booked) of(h Held, field, role Role) (to outcome, ok bool) {
 		}
 	case OfState, OfPriority, OfType, OfLabel, Component, OfVersion, Affects, OfSprint, Assignee, History, Relation, OfParent, OfFile:
 		if h.Element != "" && role == History { // of a comment
+			add(field, h.Element)
 			add(role, h.Element)
 		}
 		add(role, h.Text)
@@ -268,7 +269,11 @@ func (c *composer) bookComment(one Comment, to outcome) {
 	c.took.putElement(History, at, min(to, asText))
 	header := c.mapping.Comments.Header
 	by, _ := c.mapping.People.Find(one.Author)
-	c.took.putElement("comment_authors", at, either(strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided)))
+	author := either(strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided))
+	c.took.putElement("comment_authors", at, author)
+	for _, part := range []Role{"created_by", "created_by_name", "created_by_email"} { // where comments are records like issues
+		c.took.putElement(part, at, min(author, asText))
+	}
 	c.took.putElement("comment_times", at, either(strings.Contains(header, "{date}"), to, min(to, decided)))
 }
 

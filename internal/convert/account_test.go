@@ -197,6 +197,9 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"a state whose name looks like markup is carried": {
 			inline(t, "t.csv", "Key,Title,Status\nA-1,One,Open <1>\n"), "states: {Open <1>: Todo}\n", "Status", convert.ValueCount{Carried: 1},
 		},
+		"the author of a comment in a record of its own is left out, too": {
+			fixture{files: []string{filepath.Join("testdata", "gitlab.json"), filepath.Join("testdata", "gitlab-notes.json")}}, "people: {'*': anonymous}\n", "author.name", convert.ValueCount{Decided: 4},
+		},
 		"a comment of a bot in the row of its issue is lost": {
 			inline(t, "p.csv", "Id,Title,Labels,Iteration,Type,Estimate,Priority,Current State,Created at,Requested By,Description,URL,Owned By,Comment,Comment\n7,One,,,feature,,,started,\"Mar 1, 2024\",,,https://www.pivotaltracker.com/story/show/7,,\"Looks good. (Bob M. - Mar 5, 2024)\",\"Built. (Robot - Mar 6, 2024)\"\n"),
 			"people: {Robot: bot, '*': text}\n", "Comment",

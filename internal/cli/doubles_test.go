@@ -15,7 +15,7 @@ func TestTheNextRunNamesObjectsThatAnotherRunCreatedTooAndEndsWith3(t *testing.T
 	t.Parallel()
 	var s *service
 	var once sync.Once
-	s = newService(t, sandboxtest.Options{Unique: sandboxtest.UniqueNever, Fault: func(r *http.Request) sandboxtest.Fault {
+	s = newService(t, sandboxtest.Options{Unique: sandboxtest.UniqueInTurn, Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/work-items/") && r.UserAgent() != somebody {
 			once.Do(func() {
 				s.send(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/",

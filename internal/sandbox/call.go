@@ -26,17 +26,17 @@ type plainText string
 // call is one request on its way through a handler.
 type call struct {
 	*Server
-	req     *http.Request
-	route   *route
-	vars    map[string]string // values of the pattern's parameters
-	query   url.Values
-	raw     []byte
-	body    any // the decoded body
-	in      row // the body if it is an object
-	user    string
-	now     time.Time
-	unaware bool        // no check for uniqueness of external IDs and links
-	headers http.Header // further headers of the answer
+	req      *http.Request
+	route    *route
+	vars     map[string]string // values of the pattern's parameters
+	query    url.Values
+	raw      []byte
+	body     any // the decoded body
+	in       row // the body if it is an object
+	user     string
+	now      time.Time
+	snapshot snapshot
+	headers  http.Header // further headers of the answer
 	// nextID is the ID of the next new record; "" = a random ID.
 	nextID string
 }
@@ -113,7 +113,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, var
 	in := row{}
 	c := &call{
 		Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, body: in, in: in, now: s.opts.Now(),
-		unaware: req.Context().Value(unawareKey{}) != nil, headers: http.Header{"Allow": {rt.allowHeader()}},
+		snapshot: snapshotOf(req), headers: http.Header{"Allow": {rt.allowHeader()}},
 	}
 	if rt.api.lastCounts {
 		for name, values := range c.query {

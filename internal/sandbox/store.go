@@ -246,6 +246,18 @@ func (t *tx) find(k *kind, id string) []byte {
 	return t.btx.Bucket(k.ids).Get(u[:])
 }
 
+// inserted returns the number of rows of a kind that were ever inserted.
+func (t *tx) inserted(k *kind) uint64 { return t.btx.Bucket(k.rows).Sequence() }
+
+// number returns the number of a row among all rows of its kind that were ever inserted, or 0 if it does not exist.
+func (t *tx) number(k *kind, id string) uint64 {
+	key := t.find(k, id)
+	if key == nil {
+		return 0
+	}
+	return stored{key: key}.number()
+}
+
 // getWithin returns a row by ID within a scope.
 func (t *tx) getWithin(k *kind, within []byte, id string) (stored, bool) {
 	s, ok := t.get(k, id)

@@ -47,6 +47,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	seen := &recorder{}
 	defer func() { s.log.finish(entry, status, seen.bytes) }()
 
+	arrived := s.arrive(req)
 	var fault Fault
 	if s.options.Fault != nil {
 		fault = s.options.Fault(req)
@@ -66,7 +67,6 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		status = s.inject(fault.Before, w, req)
 		return
 	}
-	arrived := s.arrive(req)
 	seen.ReadCloser, arrived.Body = req.Body, seen
 	if !fault.After.none() {
 		s.next.ServeHTTP(httptest.NewRecorder(), arrived)

@@ -48,7 +48,10 @@ type Uniqueness int
 const (
 	// UniqueAlways refuses every duplicate.
 	UniqueAlways Uniqueness = iota
-	// UniqueNever refuses nothing. In the running server, several simultaneous requests succeed in the same way.
+	// UniqueInTurn does not notice an external ID that was stored after the request arrived. In the running server, several
+	// simultaneous requests succeed in the same way.
+	UniqueInTurn
+	// UniqueNever refuses nothing.
 	UniqueNever
 )
 
@@ -99,8 +102,12 @@ func (s *Server) Drain() { s.late.Wait() }
 
 // arrive returns a copy of the request with the uniqueness of the options.
 func (s *Server) arrive(req *http.Request) *http.Request {
-	if s.options.Unique == UniqueNever {
+	switch s.options.Unique {
+	case UniqueInTurn:
+		return s.Arrived(req)
+	case UniqueNever:
 		return sandbox.Unaware(req)
+	case UniqueAlways:
 	}
 	return req.WithContext(req.Context())
 }

@@ -24,8 +24,9 @@ func TestDuplicatesAreRefusedAsTheOptionsSay(t *testing.T) {
 		found        int   // status of the look-up by external id
 		link         int   // status of a second link with the same URL
 	}{
-		"always": {sandboxtest.UniqueAlways, []int{201, 409}, 409, 200, 400},
-		"never":  {sandboxtest.UniqueNever, []int{201, 201}, 201, 500, 201},
+		"always":  {sandboxtest.UniqueAlways, []int{201, 409}, 409, 200, 400},
+		"in turn": {sandboxtest.UniqueInTurn, []int{201, 201}, 409, 500, 400},
+		"never":   {sandboxtest.UniqueNever, []int{201, 201}, 201, 500, 201},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -130,10 +130,11 @@ type Result struct {
 	Stopped     error        // the first error that ended the run early, wrapping ErrAbortRun; nil = none
 }
 
-// Adopted reports whether the run completed, and adopted all objects that the plan adopts.
-func (r *Result) Adopted() bool {
+// BoundAll reports whether the run completed, and created or adopted all objects that the plan creates or adopts. If a create failed, another
+// run may have made the object.
+func (r *Result) BoundAll() bool {
 	return r.Stopped == nil && !r.Interrupted && !slices.ContainsFunc(r.Steps, func(s StepResult) bool {
-		return s.Step.Action == planner.Adopt && s.Status != Done
+		return (s.Step.Action == planner.Create || s.Step.Action == planner.Adopt) && s.Status != Done
 	})
 }
 

@@ -153,7 +153,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		}
 	}
 	result := r.execute(ctx, plan, file, o.parallelism)
-	if result.Adopted() && len(r.Targets)+len(r.Undo) == 0 {
+	if result.BoundAll() && len(r.Targets)+len(r.Undo) == 0 {
 		file.Own(plan.Owner)
 	}
 	stopped := result.Stopped

@@ -240,6 +240,10 @@ func TestDefectsThatWereFoundStayFixed(t *testing.T) {
 			scenes()["two at once, elsewhere"],
 			[]string{"1: put .lock #1: killed", "beside1: get the state #1: asleep for an hour"},
 		},
+		"a run whose create another run forestalled adopts what that run made": {
+			scenes()["two at once, each its state"],
+			[]string{"1: GET /projects/ #2: half an answer"},
+		},
 		"an added member is recorded although another member had to leave": {scenes()["small, members"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"}},
 		"an added member is recorded although the manifest now wants it elsewhere": {
 			scenes()["small, edited"],

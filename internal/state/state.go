@@ -71,7 +71,7 @@ func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 // Owners returns the owners whose marks the objects of the state may bear.
 func (s *Snapshot) Owners() []resource.Owner { return s.store.owners() }
 
-// Knows reports whether a run for the owner has ended with this state, so that the state knows all objects
+// Knows reports whether a run for the owner has ended and bound all its objects, so that the state knows all objects
 // that planform created for the owner.
 func (s *Snapshot) Knows(owner resource.Owner) bool { return slices.Contains(s.store.Owners, owner) }
 
@@ -282,7 +282,7 @@ func (f *File) StartPlan(hash string) error {
 	return f.Save()
 }
 
-// Own records that a run for the owner has ended; see Knows. The change is on disk after Save.
+// Own records that a run for the owner has ended and bound all its objects; see Knows. The change is on disk after Save.
 func (f *File) Own(owner resource.Owner) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -299,7 +299,7 @@ func (sv *service) apply(t *testing.T, a applying) applied {
 	}
 	done()
 	sv.fault = nil
-	if result.Adopted() {
+	if result.BoundAll() {
 		file.Own(plan.Owner)
 	}
 	if !a.killed {

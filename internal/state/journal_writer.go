@@ -85,7 +85,7 @@ func (w *writer) isCurrent() bool {
 	if err != nil {
 		return false
 	}
-	current, err := os.Lstat(w.path) //nolint:gosec // beside the state file, at a place of the user's choice
+	current, err := os.Lstat(w.path)
 	return err == nil && os.SameFile(ours, current)
 }
 

@@ -112,7 +112,7 @@ func LockedBy(ctx context.Context, path string, opts Options) (Holder, bool) {
 }
 
 func (lk *lock) release() error {
-	_ = os.Remove(lk.holder) //nolint:gosec // it is only read while the lock is held; the user chose the place
+	_ = os.Remove(lk.holder)
 	return lk.flock.Close()
 }
 

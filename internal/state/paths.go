@@ -133,7 +133,7 @@ func resolve(path string) (paths, error) {
 	}
 	start := path
 	for range 40 { // as many as Linux follows
-		info, err := os.Lstat(path) //nolint:gosec // the user's choice
+		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return siblingPaths(path), nil
 		}

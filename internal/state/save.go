@@ -65,7 +65,7 @@ func (f *File) replace() error {
 	}
 	f.store.content = next
 	f.store.before, f.store.replanned = nil, false
-	if f.info, err = os.Stat(f.paths.state); err == nil { //nolint:gosec // the path is the user's choice
+	if f.info, err = os.Stat(f.paths.state); err == nil {
 		err = f.disk.SyncDir(f.paths.state)
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (f *File) write(c *content) error {
 
 // checkUnmodified returns an error if somebody else has replaced the state file, in case the lock does not work on this disk.
 func (f *File) checkUnmodified() error {
-	info, err := os.Stat(f.paths.state) //nolint:gosec // the path is the user's choice
+	info, err := os.Stat(f.paths.state)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if f.info == nil {

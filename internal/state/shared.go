@@ -117,7 +117,7 @@ func isCopy(dir string) bool {
 }
 
 // remove removes the copy.
-func (sh *shared) remove() error { return errors.Join(sh.alive.Close(), os.RemoveAll(sh.dir)) } //nolint:gosec // a folder of ours
+func (sh *shared) remove() error { return errors.Join(sh.alive.Close(), os.RemoveAll(sh.dir)) }
 
 // openShared opens a shared state; see [Open].
 func openShared(ctx context.Context, address string, opts Options) (*File, error) {
@@ -240,7 +240,7 @@ func partName(id string, n int) string { return fmt.Sprintf("%s%s/%06d", journal
 func (sh *shared) writeCopy(text []byte, series map[string]map[int][]byte) error {
 	p := sh.local()
 	if text != nil {
-		if err := os.WriteFile(p.state, text, 0o600); err != nil { //nolint:gosec // in a folder of ours
+		if err := os.WriteFile(p.state, text, 0o600); err != nil {
 			return err
 		}
 	}
@@ -275,7 +275,7 @@ func (sh *shared) writeCopy(text []byte, series map[string]map[int][]byte) error
 	if journal == nil {
 		return nil
 	}
-	return os.WriteFile(p.journal, journal, 0o600) //nolint:gosec // in a folder of ours
+	return os.WriteFile(p.journal, journal, 0o600)
 }
 
 // append adds a part to the journal in the store, unless another run closed the journal.

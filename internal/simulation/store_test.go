@@ -17,6 +17,7 @@ type simStore struct {
 	objects  map[string]string
 	versions map[string]int
 	next     int
+	lockedBy *process // the last process that wrote the lock
 }
 
 // processStore is the store as a process reaches it.
@@ -72,6 +73,9 @@ func (ps processStore) Put(_ context.Context, name string, text []byte, version 
 		}
 		ps.next++
 		ps.objects[name], ps.versions[name] = string(text), ps.next
+		if name == ".lock" {
+			ps.lockedBy = ps.process
+		}
 		now = strconv.Itoa(ps.next)
 		return nil
 	})

@@ -233,7 +233,11 @@ func (p *process) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	}
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace), "/api/v2/workspaces/"+sandbox.Workspace)
 	e, how, alive := p.come(kind, req.Method+" "+withoutIDs(path))
+	by := p.store.lockedBy
 	p.mu.Unlock()
+	if alive && kind == edgeOfWrite && by != nil && by != p && p.sleeps.IsZero() { // a run that slept cannot know it
+		p.Errorf("%s is sent by a run that lost its lock", e)
+	}
 	if !alive {
 		return nil, errDead
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -359,6 +360,20 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{done},
 		},
+		"an intent to add a member stays while the batch that creates the member has no outcome": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				batch, one := create(shop), members(cycle, planner.AddMembers)
+				batch.Batch, one.Members.Items = 1, []planner.Member{{Address: shop}, {ID: "b"}}
+				intend(t, f, batch, one)
+				complete(t, f, batch, executor.Outcome{}, errUnknown())
+				complete(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, errRefused)
+			},
+			want: []planner.Record{
+				{Address: shop, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/shop", At: testTime(), Batch: true}},
+				{Address: cycle, Members: []string{"b"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: string(shop) + "\nb", At: testTime()}},
+			},
+		},
 		"a step that is not possible leaves nothing": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -393,6 +408,27 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Error("the journal is still there")
 			}
 		})
+	}
+}
+
+// The line of the next outcome says that no intent is left at the record. It must not be read without the line before it.
+func TestAnOutcomeThatTheFullDiskRefusedIsWrittenWithTheNextOne(t *testing.T) {
+	t.Parallel()
+	path, d, opts := statePath(t), &fullDisk{room: -1}, testOptions()
+	opts.Disk = d
+	f := openWith(t, path, opts)
+	const cycle = "cycle/web/s1#work_items"
+	one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
+	intend(t, f, one, two)
+	d.set(0)
+	if err := f.Complete(one, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+	d.set(-1)
+	complete(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
+	die(t, f)
+	if diff := priorDiff(planner.Prior{cycle: {Address: cycle, Members: []string{"a", "b"}}}, readPrior(t, path)); diff != "" {
+		t.Error(diff)
 	}
 }
 

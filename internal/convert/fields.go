@@ -129,14 +129,17 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	c.took.put(Component, either(len(i.Components) > 0, carried, lost))
 	c.took.put(OfVersion, either(len(i.Versions) > 0, carried, lost))
 	c.took.put("version_due", either(c.mapping.Versions.Fix == "module", carried, lost))
+	c.took.put("component_text", lost)
+	c.took.put("version_text", lost)
+	c.took.put("cycle_text", lost)
 	if c.mapping.Components == "label" {
 		for _, name := range i.Components {
-			add(name, "", "")
+			add(name, "", c.about(i, Component, name))
 		}
 	}
 	if c.mapping.Versions.Fix == "label" {
 		for _, v := range i.Versions {
-			add(c.mapping.Versions.Prefix+v.Name, "", "")
+			add(c.mapping.Versions.Prefix+v.Name, "", c.about(i, OfVersion, v.Name))
 		}
 	}
 	for _, name := range i.Affects {
@@ -161,28 +164,36 @@ func (c *composer) now(i *Issue, day string) string {
 	return day
 }
 
+// about returns the description of a component, version or sprint, which the item's project declares.
+func (c *composer) about(i *Issue, of Role, name string) string {
+	n := slices.IndexFunc(i.About, func(a About) bool { return a.Of == of && a.Name == name })
+	if n < 0 {
+		return ""
+	}
+	c.took.putElement(of, beginning(i.About[n].Text), carried)
+	return strings.TrimSpace(c.clean(i, i.About[n].Text))
+}
+
 // modules returns the components and versions of an item that the mapping makes modules.
 func (c *composer) modules(i *Issue, g *groups) []any {
-	var list []Version
+	var names []any
+	add := func(name, due, about string) {
+		name = g.modules.distinct(c.clean(i, name), c.now(i, due))
+		if name == "" || slices.Contains(names, any(name)) {
+			return
+		}
+		names = append(names, name)
+		g.modules.add(name, manifest.Map{}.With("description", about).With("target_date", manifest.Literal(due))...)
+	}
 	if c.mapping.Components == "module" {
 		for _, name := range i.Components {
-			list = append(list, Version{Name: name})
+			add(name, "", c.about(i, Component, name))
 		}
 	}
 	if c.mapping.Versions.Fix == "module" {
 		for _, v := range i.Versions {
-			v.Name = c.mapping.Versions.Prefix + v.Name
-			list = append(list, v)
+			add(c.mapping.Versions.Prefix+v.Name, v.Due, c.about(i, OfVersion, v.Name))
 		}
-	}
-	var names []any
-	for _, v := range list {
-		name := g.modules.distinct(c.clean(i, v.Name), c.now(i, v.Due))
-		if name == "" || slices.Contains(names, any(name)) {
-			continue
-		}
-		names = append(names, name)
-		g.modules.add(name, manifest.Map{}.With("target_date", manifest.Literal(v.Due))...)
 	}
 	return names
 }
@@ -213,7 +224,7 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	}
 	c.took.put(OfSprint, carried)
 	c.took.put(SprintDate, either(more != nil, carried, lost))
-	g.cycles.add(name, more...)
+	g.cycles.add(name, more.With("description", c.about(i, OfSprint, sprint.Name))...)
 	return name
 }
 

@@ -125,6 +125,12 @@ type Label struct{ Name, Color, Description string }
 // Version is a version, milestone or release.
 type Version struct{ Name, Due string }
 
+// About is the description of a [Component], version or sprint that an issue names.
+type About struct {
+	Of         Role
+	Name, Text string
+}
+
 // Sprint is a sprint, iteration or cycle.
 type Sprint struct{ Name, Start, End string } // YYYY-MM-DD, the last day included
 
@@ -218,6 +224,7 @@ type Issue struct {
 	Start, Due  string // YYYY-MM-DD
 	Attachments []Attachment
 	Pages       []Attachment // web pages: only their addresses are known
+	About       []About      `json:"-"`
 	Archived    bool
 	Restricted  string   `json:"-"` // the field that says that not everybody may see it; "" if everybody may
 	Work        []Work   `json:",omitempty"`

@@ -95,6 +95,11 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 					"attachments": [{"id": "a", "name": "x", "url": "https://trello.com/c/two/1-two"}]}]}`,
 			want: []string{"key: \"1\"\n        name: One", "key: \"2\"", "key: two\n        name: Two", "relations: {relates_to: [b/two]}"}, note: "shared-numbers",
 		},
+		"GitLab: other lists of a project are no issues": {
+			text: `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/g/p/-/issues/1"}, {"iid": 1, "title": "v1", "web_url": "https://gitlab.com/g/p/-/milestones/1"},
+				{"iid": 1, "title": "Merge it", "web_url": "https://gitlab.com/g/p/-/merge_requests/1"}, {"iid": 2, "title": "Down", "web_url": "https://gitlab.com/g/p/-/issues/incident/2"}]`,
+			want: []string{"name: One", "name: Down"}, not: []string{"name: v1", "Merge it", "project-"}, note: "rows-left-out",
+		},
 		"Linear: a page that is missing": {
 			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One"}], "pageInfo": {"hasNextPage": true}}}}`, note: "pages-missing",
 		},

@@ -207,6 +207,8 @@ func (s *section) role(field string) convert.Role {
 			return map[string]convert.Role{"reactions": convert.Uncarried, "votes": "votes", "watchers": "watchers"}[name]
 		}
 		switch word, _, _ := strings.Cut(field, " "); word {
+		case "about": // section values has its roles
+			return ""
 		case "row", "noise", "flag", "moment", "duration":
 			return convert.OfField
 		case "relation":

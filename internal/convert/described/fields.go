@@ -41,6 +41,11 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 				n = len(found)
 			}
 			i.Left[name] = max(i.Left[name], n)
+		case "about":
+			for _, one := range found {
+				at := x.reads(one)
+				i.About = append(i.About, convert.About{Of: convert.Role(name), Name: cmp.Or(at("name"), at("title")), Text: at("description")})
+			}
 		case "row":
 			field(i, name, strings.Join(texts, ", "), source)
 		case "noise":

@@ -40,6 +40,7 @@ type site struct {
 type special struct {
 	id              string
 	sprints         []convert.Sprint
+	goals           []convert.About
 	isBoard, isDeep bool // the sprints have a board; the value is a document
 }
 
@@ -183,6 +184,7 @@ func specialOf(x *reader, f records.Value) special {
 		if n, _ := strconv.Atoi(at("id")); n > 0 {
 			one.Name += convert.Within + at("id")
 		}
+		c.goals = append(c.goals, convert.About{Of: convert.OfSprint, Name: one.Name, Text: at("goal")})
 		all = append(all, one)
 	}
 	rank := func(s sprint) int {
@@ -313,12 +315,12 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 		name, kind, values := cmp.Or(si.names[id], id), si.kinds[id], held[id]
 		isSprint := jira.IsSprint(kind, name) || name == id && c.isBoard
 		if isSprint && len(c.sprints) > 0 {
-			i.Sprints = nil
+			i.Sprints, i.About = nil, append(i.About, c.goals...)
 			for _, one := range c.sprints {
 				i.Sprints = append(i.Sprints, convert.Sprint{Name: one.Name, Start: si.day(x, one.Start), End: si.day(x, one.End)})
 			}
 			setRoles(values, func(part string) convert.Role {
-				return map[bool]convert.Role{true: convert.OfSprint, false: convert.SprintDate}[part == "" || part == "name"]
+				return cmp.Or(map[string]convert.Role{"": convert.OfSprint, "name": convert.OfSprint, "goal": "cycle_text"}[part], convert.SprintDate)
 			})
 			for _, h := range values {
 				for _, one := range c.sprints {

@@ -605,6 +605,7 @@ func (b *backup) associate(i *backupIssue, r *row) {
 	switch r.get("associationType") {
 	case "IssueComponent":
 		i.Components = append(i.Components, b.use(i, "Component", id, "name", convert.Component))
+		i.About = append(i.About, convert.About{Of: convert.Component, Name: b.rows["Component"][id].get("name"), Text: b.use(i, "Component", id, "description", "component_text")})
 	case "IssueVersion":
 		name := b.rows["Version"][id].get("name")
 		i.Affects = append(i.Affects, name)
@@ -612,6 +613,7 @@ func (b *backup) associate(i *backupIssue, r *row) {
 	case "IssueFixVersion":
 		due := b.moment(i, b.use(i, "Version", id, "releasedate", "version_due"))
 		i.Versions = append(i.Versions, convert.Version{Name: b.use(i, "Version", id, "name", convert.OfVersion), Due: dates.Day(due)})
+		i.About = append(i.About, convert.About{Of: convert.OfVersion, Name: b.rows["Version"][id].get("name"), Text: b.use(i, "Version", id, "description", "version_text")})
 	}
 }
 
@@ -684,6 +686,7 @@ func (b *backup) value(i *backupIssue, r *row) {
 				Name: b.use(i, "Sprint", text, "name", convert.OfSprint), Start: b.day(b.use(i, "Sprint", text, "start_date", convert.SprintDate)),
 				End: b.day(b.use(i, "Sprint", text, "end_date", convert.SprintDate)),
 			})
+			i.About = append(i.About, convert.About{Of: convert.OfSprint, Name: s.get("name"), Text: b.use(i, "Sprint", text, "goal", "cycle_text")})
 		}
 		b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
 		return

@@ -12,8 +12,10 @@ import (
 	"github.com/planform/planform/internal/convert/words"
 )
 
-// gitlabAddress matches the address of an issue.
-var gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues|work_items)/[0-9]+$`)
+var (
+	gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues|work_items)/(?:incident/)?[0-9]+$`) // of an issue
+	gitlabPage    = regexp.MustCompile(`/([a-z_]+)/[0-9]+$`)                                                         // of another thing with a number
+)
 
 // gitlab returns the layout of the CSV that GitLab mails, and of the REST API's answers for issues and for their notes.
 func gitlab() *Layout {
@@ -33,10 +35,21 @@ func gitlab() *Layout {
 		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[2]
+			} else if page := gitlabPage.FindStringSubmatch(i.URL); page != nil {
+				return "they are of the list " + page[1]
 			} else if id := c.One(scope); id != "" {
 				i.Project = "project-" + id
 			}
 			understand(i)
+			i.About = []convert.About{
+				{Of: convert.OfVersion, Name: c.Column("milestone.title"), Text: c.Column("milestone.description")},
+				{Of: convert.OfSprint, Name: c.Column("iteration.title"), Text: c.Column("iteration.description")},
+			}
+			for n, label := range c.Records("labels") {
+				if n < len(i.Labels) && label["name"] == i.Labels[n].Name {
+					i.Labels[n].Color, i.Labels[n].Description = label["color"], label["description"]
+				}
+			}
 			title, start, end := c.Column("iteration.title"), c.Column("iteration.start_date"), c.Column("iteration.due_date")
 			if title != "" || start != "" { // one of a cadence has no title
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(title, start+" to "+end), Start: start, End: end}}

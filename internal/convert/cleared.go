@@ -18,7 +18,7 @@ func empty(field string) (value any, ok bool) {
 		return manifest.Literal("false"), true
 	case "assignees", "labels", "relations.blocking", "relations.blocked_by", "relations.duplicate", "relations.relates_to", "relations.custom":
 		return []any{}, true
-	case "type", "parent", "module", "cycle", "start_date", "target_date", "estimate_point", "point":
+	case "type", "parent", "module", "cycle", "start_date", "end_date", "target_date", "estimate_point", "point":
 		return manifest.Literal("null"), true
 	}
 	return nil, strings.HasPrefix(field, "fields.")
@@ -72,5 +72,33 @@ func (c *composer) clear(i *Issue, m manifest.Map, g *groups) manifest.Map {
 	slices.Sort(now)
 	record.Fields = now
 	c.runs.this.Items[i.name()] = record
+	return m
+}
+
+// clearGroups returns the declarations of a project's labels, cycles or modules. Objects that only an earlier export had keep their fields.
+func (c *composer) clearGroups(id string, n *names) []any {
+	list := n.entries()
+	for at, name := range n.order {
+		if n.current[name] {
+			list[at] = c.clearObject(id+name, list[at].(manifest.Map)) //nolint:forcetypeassert // as entries made it
+		}
+	}
+	return list
+}
+
+// clearObject adds empty values for the fields that a project or a declared object had after an earlier run and has no more.
+func (c *composer) clearObject(id string, m manifest.Map) manifest.Map {
+	var now []string
+	for _, field := range []string{"description", "start_date", "end_date", "target_date"} {
+		switch value, _ := empty(field); {
+		case m.Get(field) != nil:
+			now = append(now, field)
+		case slices.Contains(c.runs.this.Groups[id], field):
+			now, m = append(now, field), append(m, manifest.Entry{Key: field, Value: value})
+		}
+	}
+	if now != nil {
+		c.runs.this.Groups[id] = now
+	}
 	return m
 }

@@ -199,9 +199,9 @@ func (c *composer) project(source string, places []place) {
 	full := slices.Clip(head).With("name", cmp.Or(p.Name, p.Key)).
 		With("members", g.members). // the service assigns nobody else
 		With("description", strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description))).
-		With("states", g.states.entries()).With("labels", g.labels.entries()).With("work_item_types", g.types.entries()).
-		With("cycles", g.cycles.sort().entries()).With("modules", g.modules.entries()).With("estimates", declareEstimate(c.points))
-	encode(0, full, first)
+		With("states", g.states.entries()).With("labels", c.clearGroups(source+"/label/", g.labels)).With("work_item_types", g.types.entries()).
+		With("cycles", c.clearGroups(source+"/cycle/", g.cycles.sort())).With("modules", c.clearGroups(source+"/module/", g.modules)).With("estimates", declareEstimate(c.points))
+	encode(0, c.clearObject(source, full), first)
 }
 
 // free returns a file name that differs from the mapping's and from the names of the other manifests.

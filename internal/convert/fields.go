@@ -103,6 +103,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		if hexColor.MatchString(color) {
 			more = more.With("color", "#"+strings.ToLower(strings.TrimPrefix(color, "#")))
 		}
+		g.labels.current[name] = g.labels.current[name] || !c.found.kept[i]
 		g.labels.add(name, more.With("description", diag.OneLine(c.clean(i, description)))...)
 		if !has[name] {
 			has[name], list = true, append(list, name)
@@ -183,6 +184,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 			return
 		}
 		names = append(names, name)
+		g.modules.current[name] = g.modules.current[name] || !c.found.kept[i]
 		g.modules.add(name, manifest.Map{}.With("description", about).With("target_date", manifest.Literal(due))...)
 	}
 	if c.mapping.Components == "module" {
@@ -224,6 +226,7 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	}
 	c.took.put(OfSprint, carried)
 	c.took.put(SprintDate, either(more != nil, carried, lost))
+	g.cycles.current[name] = g.cycles.current[name] || !c.found.kept[i]
 	g.cycles.add(name, more.With("description", c.about(i, OfSprint, sprint.Name))...)
 	return name
 }

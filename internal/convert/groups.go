@@ -30,11 +30,13 @@ type names struct {
 	folded map[string]string
 	same   map[string]string // declared names, by name and day (or ID) in the source: see distinct
 	taken  map[string]bool   // values of same
+	// current has the names that issues of this export use.
+	current map[string]bool
 }
 
 // newNames returns an empty list of names.
 func newNames() *names {
-	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, former: map[string][]string{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}}
+	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, former: map[string][]string{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}, current: map[string]bool{}}
 }
 
 // Within separates the name of a sprint, version or component from a suffix that makes the name unique, such as an ID.

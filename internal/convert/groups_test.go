@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,5 +62,38 @@ func TestDescriptionsOfComponentsVersionsSprintsAndLabelsAreCarried(t *testing.T
 				t.Errorf("%+v %+v\n%s", r.Values, r.Losses, text)
 			}
 		})
+	}
+}
+
+func TestWhatIsClearedOfACycleOrAModuleIsWrittenEmpty(t *testing.T) {
+	t.Parallel()
+	const one = `{"issues": [{"id": "1", "key": "A-1", "self": "x", "fields": {"summary": "One", "project": {"key": "A"}, "components": [{"name": "Web"%s}],
+		"fixVersions": [{"name": "v1"%s}], "customfield_1": [{"id": 1, "name": "Sprint 1", "state": "future", "boardId": 2%s}]}}]}`
+	full := fmt.Sprintf(one, `, "description": "The shop"`, `, "releaseDate": "2027-01-31"`, `, "goal": "Ship it", "startDate": "2027-01-01T00:00:00Z", "endDate": "2027-01-15T00:00:00Z"`)
+	bare := fmt.Sprintf(one, "", "", "")
+	dir := t.TempDir()
+	convertOne := func(text string) string {
+		must(t, dir, inline(t, "a.json", text), nil)
+		valid(t, dir)
+		return contents(t, dir)["a.yaml"]
+	}
+	before := convertOne(full)
+	if strings.Contains(before, "null") || strings.Contains(before, `""`) {
+		t.Error(before)
+	}
+	for range 2 {
+		got := convertOne(bare)
+		for _, want := range []string{"description: \"\"\n        start_date: null\n        end_date: null\n", `{name: Web, description: ""}`, "{name: v1, target_date: null}"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		}
+	}
+	if got := convertOne(full); got != before {
+		t.Errorf("it is not as before:\n%s", got)
+	}
+	gone := convertOne(`{"issues": [{"id": "2", "key": "A-2", "self": "x", "fields": {"summary": "Two", "project": {"key": "A"}}}]}`)
+	if strings.Contains(gone, "null") || strings.Contains(gone, `""`) {
+		t.Errorf("what only an earlier export has is cleared:\n%s", gone)
 	}
 }

@@ -31,6 +31,7 @@ type run struct {
 	Export        string                `json:"export,omitempty"`
 	Since         *Since                `json:"since,omitempty"`  // differences of the last export
 	States        map[string][]string   `json:"states,omitempty"` // names of a state in all runs, by project and ID of the source
+	Groups        map[string][]string   `json:"groups,omitempty"` // fields that projects, labels, cycles and modules have or had, see itemRecord.Fields
 	Link          string                `json:"link,omitempty"`   // history.link of the mapping; "" = link, the only way at the time
 }
 
@@ -142,7 +143,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
 		exported: map[string]bool{}, selected: map[string]*Issue{},
-		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, States: map[string][]string{}, Link: m.History.Link},
+		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, States: map[string][]string{}, Groups: map[string][]string{}, Link: m.History.Link},
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
 	c.out = gzip.NewWriter(to)
@@ -151,6 +152,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 		c.exported[i.name()] = true
 	}
 	maps.Copy(c.this.States, last.States)
+	maps.Copy(c.this.Groups, last.Groups)
 	moved := map[string]string{} // names of the last run that the export lacks, by ID
 	for name, was := range last.Items {
 		if was.ID != "" && !c.exported[name] {

@@ -143,6 +143,9 @@ func (x *reader) hand(i *convert.Issue) {
 	if lists := x.tasks[at]; lists != nil && x.latest[at] == i {
 		i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
 	}
+	if kind := x.head().word("related"); kind != "" {
+		x.relate(i, kind)
+	}
 	if x.hooks.complete != nil {
 		x.hooks.complete(x, i)
 	}
@@ -156,6 +159,20 @@ func (x *reader) hand(i *convert.Issue) {
 		return
 	}
 	x.to.Issue(i)
+}
+
+// relate turns pages that an issue points to into relations if they are the pages of other issues of its project.
+func (x *reader) relate(i *convert.Issue, kind string) {
+	address := regexp.MustCompile(x.head().word("item page"))
+	i.Pages = slices.DeleteFunc(i.Pages, func(page convert.Attachment) bool {
+		m := append(address.FindStringSubmatch(page.URL), "", "")
+		other := x.original[m[1]]
+		if other == nil || other == i || other.Project != i.Project {
+			return false
+		} // the relation begins at one of the two issues, so that two issues that link to each other have one relation
+		i.Links = append(i.Links, convert.Link{Type: kind, To: other.Key, Inward: other.Key < i.Key, Files: []string{page.URL, page.Name}})
+		return true
+	})
 }
 
 // key returns the key by which other records name an issue.

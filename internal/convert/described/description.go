@@ -197,7 +197,7 @@ func (s *section) prefix(field string) string {
 // role returns the field of an issue that takes the values of a line, or their role, or "" if the line has no path or only technical values.
 func (s *section) role(field string) convert.Role {
 	switch field { // lines without a path, and paths to technical values
-	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "blank", "empty", "apart", "ask", "among", "called",
+	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "blank", "empty", "apart", "ask", "stray", "among", "called",
 		"id", "size", "of", "private", "deleted", "number", "markdown":
 		return ""
 	}

@@ -60,6 +60,7 @@ type reader struct {
 	scope          string                      // the project of the record, if keys are those of a project
 	under          string                      // the prefix of the names of values of the record
 	at             diag.Position               // of the record
+	original       map[string]*convert.Issue   // by the key in their records, which a hook may change
 	short          map[string]string           // names of issues of which the files have only a reference, by key
 	site           string                      // the address of the tracker, from the address of a file
 	named          string                      // the issue that the last record names
@@ -93,7 +94,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, apart: convert.Apart{},
-		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
+		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{}, original: map[string]*convert.Issue{},
 		tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{}, leave: map[*convert.Issue]string{}, told: map[*convert.Issue]int{},
 	}
@@ -153,7 +154,7 @@ func (x *reader) sorted(r records.Record, v records.Value) error {
 				x.bookAll(nil, one, cmp.Or(s.word("as"), r.List))
 				return nil
 			}
-			if of := s.paths("of"); of != nil && x.text(one, of) == "" {
+			if of := s.paths("of"); of != nil && s.word("stray") != "lost" && x.text(one, of) == "" {
 				return x.foreign(r, "a "+s.kind+" that does not say its issue", s.word("ask"))
 			}
 			x.take(s, one)
@@ -196,6 +197,10 @@ func (x *reader) take(s *section, v records.Value) {
 			continue
 		case s.kind == "comment" && s.word("empty") != "" && strings.TrimSpace(x.text(one, s.paths("text"))) == "":
 			x.bookAll(nil, one, s.word("empty"))
+			continue
+		case s.kind == "history": // a change that is only counted
+			aside.Left["history"]++
+			x.to.Hold(aside, convert.Leaf{Name: as, Text: x.text(one, s.paths("text"))}, convert.Uncarried, len(leaves("", one)))
 			continue
 		case s.kind == "tasks":
 			x.tasks[key] = append(x.tasks[key], one)
@@ -243,6 +248,7 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 		}
 	}
 	x.book(i, prefixed(x.under, booked))
+	x.original[i.Key] = i
 	x.add(i)
 }
 
@@ -372,6 +378,8 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []co
 		if f := x.file(s, v, i, cmp.Or(s.word("as"), s.list)); !slices.Contains(i.Attachments, f) {
 			i.Attachments = append(i.Attachments, f)
 		}
+	case "creation":
+		i.Reporter = x.firstPerson(v, s.paths("created_by"))
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
 	case "child":

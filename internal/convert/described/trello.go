@@ -14,10 +14,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-var (
-	cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
-	smartCard   = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`) // a title of links that only Trello understands
-)
+// smartCard matches a title of links that only Trello understands.
+var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
 
 // trello describes boards, as the board's menu exports them in JSON, and files of further actions (boards/ID/actions), because an export
 // has only the newest 1,000. Each board is a project, and comments are actions. Cards are completed at the end, because lists and labels may
@@ -31,7 +29,6 @@ type boards struct {
 	bearers map[string]*convert.Issue          // a card of each list and label, if possible one that is not archived
 	named   map[string]int                     // numbers of lists and labels of cards, by their names
 	said    map[string]bool                    // IDs of actions
-	past    convert.Apart                      // creators and numbers of changes, by the ID of the card
 	fields  map[*convert.Issue][]records.Value // values of custom fields
 }
 
@@ -39,20 +36,16 @@ type boards struct {
 type board struct {
 	convert.Project
 
-	id            string
-	last          int // the largest number of a card
-	cards         []*convert.Issue
-	records, left map[string]int // numbers of records by list, and of cards left out by their role
+	id    string
+	cards []*convert.Issue
+	count map[string]int // numbers of records by list, and of cards left out by their role, such as "template card"
 }
-
-// newBoard returns a board without records.
-func newBoard() *board { return &board{records: map[string]int{}, left: map[string]int{}} }
 
 // trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
 	b := &boards{
-		all: []*board{newBoard()}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
-		said: map[string]bool{}, past: convert.Apart{}, fields: map[*convert.Issue][]records.Value{},
+		all: []*board{{count: map[string]int{}}}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
+		said: map[string]bool{}, fields: map[*convert.Issue][]records.Value{},
 	}
 	return hooks{record: b.record, place: b.place, finish: b.finish, text: func(text string) string { return smartCard.ReplaceAllString(text, ")") }}
 }
@@ -61,11 +54,11 @@ func trelloHooks() hooks {
 func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
 	const hint = "export the board: Menu, Print, export and share, Export as JSON"
 	at, of := x.reads(v), b.all[len(b.all)-1]
-	of.records[r.List]++
+	of.count[r.List]++
 	switch {
 	case r.List == "cards":
 		for _, action := range v.At("actions") { // of an answer of the REST API
-			b.action(x, action)
+			err = cmp.Or(err, b.action(x, r, action))
 		}
 	case r.List == "lists", r.List == "labels", r.List == "customFields":
 		v.Name = r.List
@@ -73,42 +66,29 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 			b.parts[x.reads(part)("id")] = part
 		}
 	case r.List == "actions", r.List == "" && v.Has("data"):
-		b.action(x, v)
-		return true, nil
+		return true, b.action(x, r, v)
 	case r.List != "":
 	case v.Has("idShort"):
 		return true, diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), hint)
-	case at("id") == "" || at("name") == "" || of.records["lists"] == 0:
+	case at("id") == "" || at("name") == "" || of.count["lists"] == 0:
 		return true, diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), hint)
 	default:
 		of.id, of.Project = at("id"), convert.Project{Key: cmp.Or(at("shortLink"), at("id")), Name: at("name"), Description: at("desc"), Short: at("name")}
 		*x.project(of.Key) = of.Project
-		b.all = append(b.all, newBoard())
+		b.all = append(b.all, &board{count: map[string]int{}})
 		return true, nil
 	}
 	return false, err
 }
 
-// action reads an action. Actions that another file has, too, are passed over.
-func (b *boards) action(x *reader, v records.Value) {
-	at := x.reads(v)
-	id, of := at("id"), at("data.card.id")
-	if !v.Has("data") || id != "" && b.said[id] {
-		return
+// action reads an action, unless another file has it, too.
+func (b *boards) action(x *reader, r records.Record, v records.Value) error {
+	id := x.reads(v)("id")
+	if !v.Has("data") || b.said[id] {
+		return nil
 	}
-	b.said[id] = true
-	switch comment, creation := x.find("comment"), x.find("creation"); {
-	case comment.fits(v):
-		x.take(comment, v)
-	case of == "": // such as a new member of the board
-		x.bookAll(nil, v, "board actions")
-	case creation.fits(v):
-		b.past.Of(of).Reporter = x.firstPerson(v, creation.paths("created_by"))
-		x.bookAll(x.apart.Of(of), v, creation.word("as"))
-	default: // other actions are only counted
-		b.past.Of(of).Left["history"]++
-		x.to.Hold(x.apart.Of(of), convert.Leaf{Name: "history", Text: at("type")}, convert.Uncarried, len(leaves("", v)))
-	}
+	b.said[id] = id != ""
+	return x.sorted(records.Record{List: "actions", Position: r.Position}, v)
 }
 
 // place keeps the parts of a card until all files are read.
@@ -116,7 +96,7 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	at, of := x.reads(v), b.all[len(b.all)-1]
 	if role := cmp.Or(at("cardRole"), map[string]string{"true": "template"}[at("isTemplate")]); role != "" {
 		x.leave[i] = "cards left out"
-		of.left[role]++
+		of.count[role+" card"]++
 	}
 	for _, label := range v.At("labels") { // older boards have no list of labels
 		if id := x.reads(label)("id"); !b.parts[id].Object {
@@ -126,46 +106,43 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}
-	of.cards, of.last, b.fields[i] = append(of.cards, i), max(of.last, i.Number), v.At("customFieldItems")
+	of.cards, b.fields[i] = append(of.cards, i), v.At("customFieldItems")
 }
 
 // finish completes the cards, and books the names of lists and labels with a card. It adds remarks on left-out cards and missing comments.
 func (b *boards) finish(x *reader) {
-	links := map[string]*convert.Issue{} // cards by their short links
 	for _, of := range b.all {
 		for _, i := range of.cards {
 			list := x.reads(b.parts[i.State.Name])
-			links[i.Key], i.Project, i.Archived = i, of.Key, i.Archived || list("closed") == "true"
-			if past := b.past[i.ID]; past != nil {
-				i.Reporter, i.Left["history"] = past.Reporter, past.Left["history"]
-			}
+			i.Project, i.Archived = of.Key, i.Archived || list("closed") == "true"
 			for _, part := range append(i.Labels, convert.Label{Name: i.State.Name}) {
-				had := b.bearers[part.Name]
-				if had == nil || had.Archived && !i.Archived {
+				if had := b.bearers[part.Name]; had == nil || had.Archived && !i.Archived {
 					b.bearers[part.Name] = i
-				}
-				if had == nil {
-					b.named[b.nameOf(x, part.Name, i)]++
 				}
 			}
 			i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
 		}
 		of.number(x)
 	}
+	for id, card := range b.bearers {
+		b.named[b.nameOf(x, id, card)]++
+	}
 	for _, of := range b.all {
 		missing := 0
 		for _, i := range of.cards {
-			b.complete(x, i, links)
+			b.complete(x, i)
 			if x.leave[i] == "" {
 				missing += max(0, x.counted[i.ID]-len(x.comments[i.ID]))
 			}
 		}
-		for _, role := range sortedKeys(of.left) {
-			x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.left[role], role+" card")+" left out")
+		for _, what := range sortedKeys(of.count) {
+			if strings.HasSuffix(what, " card") {
+				x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.count[what], what)+" left out")
+			}
 		}
 		x.noteIf(missing, "actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
 			"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-			"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.records["actions"], of.id))
+			"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.count["actions"], of.id))
 	}
 	for _, id := range sortedKeys(b.parts) {
 		part, card := b.parts[id], b.bearers[id]
@@ -189,8 +166,8 @@ func (b *boards) nameOf(x *reader, id string, card *convert.Issue) string {
 	return strings.Join([]string{card.Project, strings.TrimPrefix(b.parts[id].Name, "labels"), strings.ToLower(strings.TrimSpace(x.reads(b.parts[id])("name")))}, "/")
 }
 
-// complete sets the labels, the custom fields and the relations of a card.
-func (b *boards) complete(x *reader, i *convert.Issue, links map[string]*convert.Issue) {
+// complete sets the labels and the custom fields of a card.
+func (b *boards) complete(x *reader, i *convert.Issue) {
 	ids := i.Labels
 	i.Labels = nil
 	for _, id := range ids {
@@ -214,21 +191,15 @@ func (b *boards) complete(x *reader, i *convert.Issue, links map[string]*convert
 			x.reads(b.parts[is("idValue")])("value.text"))
 		field(i, cmp.Or(x.reads(b.parts[is("idCustomField")])("name"), "Custom field "+is("idCustomField")), value, "cards.customFieldItems")
 	}
-	i.Pages = slices.DeleteFunc(i.Pages, func(page convert.Attachment) bool {
-		m := append(cardAddress.FindStringSubmatch(page.URL), "", "")
-		other := links[m[1]]
-		if other == nil || other == i || other.Project != i.Project {
-			return false
-		} // the relation begins at one of the two cards, so that two cards that link to each other have one relation
-		i.Links = append(i.Links, convert.Link{Type: "Related card", To: other.Key, Inward: other.Key < i.Key, Files: []string{page.URL, page.Name}})
-		return true
-	})
 }
 
 // number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
 // keeps it; the others get their short links.
 func (br *board) number(x *reader) {
-	taken, shared := map[int]bool{}, 0
+	taken, shared, last := map[int]bool{}, 0, 0
+	for _, i := range br.cards {
+		last = max(last, i.Number)
+	}
 	for _, i := range slices.SortedFunc(slices.Values(br.cards), func(a, b *convert.Issue) int { return cmp.Compare(a.ID, b.ID) }) {
 		switch n := i.Number; {
 		case n > 0 && !taken[n]:
@@ -236,7 +207,7 @@ func (br *board) number(x *reader) {
 			taken[n] = x.leave[i] == ""
 		case n > 0 && x.leave[i] == "":
 			shared++
-			i.Number = br.last + shared
+			i.Number = last + shared
 		}
 	}
 	x.noteIf(shared, "shared-numbers", br.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -51,77 +52,32 @@ func detectBackup(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-// row is an element with its values, from attributes or, if they are long, from child elements. A backup has very many rows, so a row is
-// small.
+// row is an element with its values, from attributes or, if they are long, from child elements.
 type row struct {
-	kind  string
-	cells []cell
-	at    diag.Position
+	Kind   string
+	Values map[string]string
+	At     diag.Position
+
+	used map[string]bool // names of the values that an issue has
 }
 
-type cell struct {
-	name, text string
-	used       bool // an issue has it
-}
-
-// cell returns the cell of a name, or nil.
-func (r *row) cell(name string) *cell {
-	if r == nil {
-		return nil
-	}
-	for n := range r.cells {
-		if r.cells[n].name == name {
-			return &r.cells[n]
-		}
-	}
-	return nil
-}
-
-// get returns the text of a cell, or "".
+// get returns a value, or "".
 func (r *row) get(name string) string {
-	if c := r.cell(name); c != nil {
-		return c.text
+	if r == nil {
+		return ""
 	}
-	return ""
+	return r.Values[name]
 }
-
-// used reports whether an issue has a value of the element.
-func (r *row) used(name string) bool { c := r.cell(name); return c != nil && c.used }
 
 // mark records that an issue has a value of the element.
 func (r *row) mark(name string) {
-	if c := r.cell(name); c != nil {
-		c.used = true
-	}
-}
-
-// put sets the text of a cell.
-func (r *row) put(name, text string) {
-	if c := r.cell(name); c != nil {
-		c.text = text
+	if r == nil {
 		return
 	}
-	r.cells = append(r.cells, cell{name: name, text: text})
-}
-
-// encode returns the element in the form in which it is stored. XML forbids the character between its parts.
-func (r *row) encode() []byte {
-	parts := []string{r.kind, r.at.File, strconv.Itoa(r.at.Line)}
-	for _, c := range r.cells {
-		parts = append(parts, c.name, c.text)
+	if r.used == nil {
+		r.used = map[string]bool{}
 	}
-	return []byte(strings.Join(parts, "\x00"))
-}
-
-func decodeRow(data []byte) *row {
-	parts := bytes.Split(data, []byte{0})
-	text := func(n int) string { return string(parts[n]) } // a copy, so that data can be freed
-	r := &row{kind: text(0), at: diag.Position{File: text(1)}, cells: make([]cell, 0, len(parts)/2)}
-	r.at.Line, _ = strconv.Atoi(text(2))
-	for n := 3; n+1 < len(parts); n += 2 {
-		r.cells = append(r.cells, cell{name: text(n), text: text(n + 1)})
-	}
-	return r
+	r.used[name] = true
 }
 
 // header is an issue before it is made: values that other issues need, and the stored elements of the issue.
@@ -208,12 +164,13 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 
 var baseURL = regexp.MustCompile(`(?m)^\s*jira\.baseurl\s*:\s*(https?://\S+?)/?\s*$`)
 
-// file reads a file: the elements of entities.xml, or the sprints of activeobjects.xml.
+// file reads a file: the elements of entities.xml, or the tables of activeobjects.xml, of which only the table of sprints is understood.
 func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
 	limited := &bounded{in: &legal{in: text}, limit: maxItem}
 	d := xml.NewDecoder(limited)
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
-	for root := ""; ; {
+	root, table, columns := "", "", []string{}
+	for {
 		limited.limit = d.InputOffset() + maxItem
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -228,96 +185,79 @@ func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
 				b.site = string(m[1])
 			}
 		case xml.StartElement:
+			line, _ := d.InputPos()
+			r := &row{Kind: unique.Make(t.Name.Local).Value(), Values: map[string]string{}, At: diag.Position{File: name, Line: line}}
+			for _, a := range t.Attr {
+				r.Values[unique.Make(a.Name.Local).Value()] = a.Value // one copy of the name for all elements
+			}
 			switch {
-			case root == "backup":
-				if err := b.table(ctx, d, limited, &t, name); err != nil {
-					return err
-				}
-			case root != "":
-				if err := b.element(d, &t, name); err != nil {
-					return err
-				}
-			default:
-				root = t.Name.Local
+			case root == "":
+				root = r.Kind
+			case root != "backup":
+				err = b.element(d, &t, r)
+			case r.Kind == "data":
+				table, columns = r.get("tableName"), nil
+			case r.Kind == "column":
+				columns = append(columns, strings.ToLower(r.get("name")))
+			case r.Kind == "row":
+				err = b.tableRow(d, &t, r, table, columns)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
+}
+
+// child is an element within an element.
+type child struct {
+	XMLName xml.Name
+	Text    string `xml:",chardata"`
+}
+
+// children reads the elements within an element.
+func children(d *xml.Decoder, start *xml.StartElement, at diag.Position) ([]child, error) {
+	var parts struct {
+		All []child `xml:",any"`
+	}
+	err := d.DecodeElement(&parts, start)
+	switch {
+	case errors.Is(err, errTooLong):
+		err = diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", at), "no tracker has such an item: look at that place in the file")
+	case err != nil:
+		err = explain(at.File, d, err)
+	}
+	return parts.All, err
 }
 
 // element reads an element of entities.xml.
-func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) error {
-	line, _ := d.InputPos()
-	r := &row{kind: start.Name.Local, cells: make([]cell, 0, len(start.Attr)), at: diag.Position{File: name, Line: line}}
-	for _, a := range start.Attr {
-		r.put(unique.Make(a.Name.Local).Value(), a.Value) // one copy of the name for all elements
+func (b *backup) element(d *xml.Decoder, start *xml.StartElement, r *row) error {
+	parts, err := children(d, start, r.At)
+	for _, part := range parts {
+		r.Values[part.XMLName.Local] += part.Text
 	}
-	var parts struct {
-		All []struct {
-			XMLName xml.Name
-			Text    string `xml:",chardata"`
-		} `xml:",any"`
+	if err == nil {
+		b.take(r)
 	}
-	err := d.DecodeElement(&parts, start)
-	if errors.Is(err, errTooLong) {
-		return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: look at that place in the file")
-	}
-	if err != nil {
-		return explain(name, d, err)
-	}
-	for _, part := range parts.All {
-		r.put(part.XMLName.Local, r.get(part.XMLName.Local)+part.Text)
-	}
-	b.take(r)
-	return nil
+	return err
 }
 
-// table reads a part of activeobjects.xml. Only the table of sprints is understood.
-func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
-	if start.Name.Local == "data" && slices.ContainsFunc(start.Attr, func(a xml.Attr) bool { return a.Name.Local == "tableName" && a.Value == "AO_60DB71_SPRINT" }) {
-		return b.sprints(d, start, name)
+// tableRow reads a row of a table in activeobjects.xml. Rows of other tables than that of sprints are only counted.
+func (b *backup) tableRow(d *xml.Decoder, start *xml.StartElement, r *row, table string, columns []string) error {
+	cells, err := children(d, start, r.At)
+	if b.second || err != nil {
+		return err
 	}
-	for depth := 1; depth > 0; {
-		limited.limit = d.InputOffset() + maxItem
-		token, err := d.Token()
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return explain(name, d, err)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			depth++
-		case xml.CharData:
-			if !b.second && strings.TrimSpace(string(t)) != "" {
-				b.other["of the site: activeobjects.xml"]++
-			}
-		case xml.EndElement:
-			depth--
+	for n, cell := range cells {
+		switch {
+		case table == "AO_60DB71_SPRINT" && n < len(columns):
+			r.Values[columns[n]] = cell.Text
+		case table != "AO_60DB71_SPRINT" && strings.TrimSpace(cell.Text) != "":
+			b.other["of the site: activeobjects.xml"]++
 		}
 	}
-	return nil
-}
-
-// sprints reads the table of sprints.
-func (b *backup) sprints(d *xml.Decoder, start *xml.StartElement, name string) error {
-	var table struct {
-		Columns []struct {
-			Name string `xml:"name,attr"`
-		} `xml:"column"`
-		Rows []struct {
-			Cells []string `xml:",any"`
-		} `xml:"row"`
-	}
-	line, _ := d.InputPos()
-	if err := d.DecodeElement(&table, start); err != nil {
-		return explain(name, d, err)
-	}
-	for _, cells := range table.Rows {
-		r := &row{kind: "Sprint", at: diag.Position{File: name, Line: line}}
-		for n, cell := range cells.Cells[:min(len(cells.Cells), len(table.Columns))] {
-			r.put(strings.ToLower(table.Columns[n].Name), cell)
-		}
-		if !b.second {
-			b.take(r)
-		}
+	if r.Kind = "Sprint"; table == "AO_60DB71_SPRINT" {
+		b.take(r)
 	}
 	return nil
 }
@@ -328,25 +268,25 @@ func (b *backup) take(r *row) {
 	switch {
 	case b.second:
 		b.keep(r)
-	case r.kind == "Issue":
+	case r.Kind == "Issue":
 		h := b.header(id)
 		if h.there {
 			return // a file that is named twice
 		}
 		h.there, h.key, h.project, h.number, h.title = true, r.get("key"), r.get("project"), r.get("number"), r.get("summary")
 		b.list = append(b.list, h)
-	case r.kind == "ChangeGroup":
+	case r.Kind == "ChangeGroup":
 		b.groups[id] = b.header(r.get("issue"))
-	case r.kind == "EntityProperty" && r.get("propertyKey") != "sd.public.comment", !slices.Contains(referred(), r.kind) && !ofIssues(r.kind):
+	case r.Kind == "EntityProperty" && r.get("propertyKey") != "sd.public.comment", !slices.Contains(referred(), r.Kind) && !ofIssues(r.Kind):
 		b.pass("of the site: ", r)
-	case slices.Contains(referred(), r.kind):
-		if b.rows[r.kind] == nil {
-			b.rows[r.kind] = map[string]*row{}
+	case slices.Contains(referred(), r.Kind):
+		if b.rows[r.Kind] == nil {
+			b.rows[r.Kind] = map[string]*row{}
 		}
-		if r.kind == "EntityProperty" {
+		if r.Kind == "EntityProperty" {
 			id = r.get("entityId")
 		}
-		b.rows[r.kind][id] = r
+		b.rows[r.Kind][id] = r
 	}
 }
 
@@ -360,9 +300,9 @@ func (b *backup) header(id string) *header {
 
 // pass counts the values of an element that is not converted. what is a prefix for their names.
 func (b *backup) pass(what string, r *row) {
-	for _, c := range r.cells {
-		if strings.TrimSpace(c.text) != "" {
-			b.other[what+r.kind+"."+c.name]++
+	for name, text := range r.Values {
+		if strings.TrimSpace(text) != "" {
+			b.other[what+r.Kind+"."+name]++
 		}
 	}
 }
@@ -383,7 +323,7 @@ func (b *backup) useOf(i *backupIssue, r *row, name string, role convert.Role) s
 	text := r.get(name)
 	if strings.TrimSpace(text) != "" {
 		r.mark(name)
-		b.to.Hold(&i.Issue, convert.Leaf{Name: r.kind + "." + name, Text: text, Element: map[string]string{"Sprint": r.get("name")}[r.kind]}, role, 1)
+		b.to.Hold(&i.Issue, convert.Leaf{Name: r.Kind + "." + name, Text: text, Element: map[string]string{"Sprint": r.get("name")}[r.Kind]}, role, 1)
 	}
 	return text
 }
@@ -412,10 +352,14 @@ func (b *backup) issue(h *header) (*convert.Issue, error) {
 	i := &backupIssue{custom: map[string][]string{}, groups: map[string]*row{}}
 	var rows []*row
 	for _, part := range parts {
-		switch r := decodeRow(part); {
-		case r.kind == "ChangeGroup":
+		r := &row{}
+		if err := json.Unmarshal(part, r); err != nil {
+			return nil, err
+		}
+		switch {
+		case r.Kind == "ChangeGroup":
 			i.groups[r.get("id")] = r
-		case r.kind != "Issue":
+		case r.Kind != "Issue":
 			rows = append(rows, r)
 		case i.Key == "":
 			if err := b.begin(i, r); err != nil {
@@ -440,11 +384,11 @@ func (b *backup) begin(i *backupIssue, r *row) error {
 	key := cmp.Or(r.get("key"), project.get("key")+"-"+r.get("number"))
 	of, number, ok := KeyOf(key)
 	if !ok {
-		return fmt.Errorf("%s: %q is no issue key", r.at, diag.Truncate(key, 40))
+		return fmt.Errorf("%s: %q is no issue key", r.At, diag.Truncate(key, 40))
 	}
 	b.to.Project(convert.Project{Key: of, Name: project.get("name"), Description: project.get("description")})
 	i.Issue = convert.Issue{
-		Key: key, ID: r.get("id"), Project: of, Number: number, Title: r.get("summary"), Position: r.at, Text: wiki(r.get("description")),
+		Key: key, ID: r.get("id"), Project: of, Number: number, Title: r.get("summary"), Position: r.At, Text: wiki(r.get("description")),
 		Environment: wiki(r.get("environment")), Reporter: b.person(r.get("reporter")), Creator: b.person(r.get("creator")),
 		Archived: r.get("archived") == "Y", Left: map[string]int{"votes": count(r, "votes"), "watchers": count(r, "watches")},
 	}
@@ -481,9 +425,9 @@ func (b *backup) enter(i *backupIssue, r *row, but ...string) {
 		to = &i.Issue
 	}
 	var all []convert.Leaf
-	for _, c := range r.cells {
-		if strings.TrimSpace(c.text) != "" && !slices.Contains(but, c.name) {
-			all = append(all, convert.Leaf{Name: r.kind + "." + c.name, Text: c.text, Element: map[string]string{"Action": r.get("id")}[r.kind]})
+	for _, name := range slices.Sorted(maps.Keys(r.Values)) {
+		if text := r.Values[name]; strings.TrimSpace(text) != "" && !slices.Contains(but, name) {
+			all = append(all, convert.Leaf{Name: r.Kind + "." + name, Text: text, Element: map[string]string{"Action": r.get("id")}[r.Kind]})
 		}
 	}
 	b.roles.Enter(b.to, to, all)
@@ -501,44 +445,50 @@ func (b *backup) moment(i *backupIssue, text string) time.Time {
 	return at
 }
 
+// store stores an element with an issue.
+func (b *backup) store(h *header, r *row) {
+	data, _ := json.Marshal(r) // texts always encode
+	b.in.Keep(&h.parts, data)
+}
+
 // keep stores an element that belongs to an issue.
 func (b *backup) keep(r *row) {
-	switch r.kind {
+	switch r.Kind {
 	case "Issue":
-		b.in.Keep(&b.issues[r.get("id")].parts, r.encode())
+		b.store(b.issues[r.get("id")], r)
 		return
 	case "ChangeGroup":
 		if h := b.groups[r.get("id")]; h.there {
-			b.in.Keep(&h.parts, r.encode())
+			b.store(h, r)
 		} else {
 			b.accountFor(r, "author", "created")
 		}
 		return
 	}
-	if !ofIssues(r.kind) || r.kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue" || r.kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue" ||
-		r.kind == "Action" && r.get("type") != "comment" {
-		if ofIssues(r.kind) {
+	if !ofIssues(r.Kind) || r.Kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue" || r.Kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue" ||
+		r.Kind == "Action" && r.get("type") != "comment" {
+		if ofIssues(r.Kind) {
 			b.pass("of the site: ", r)
 		}
 		return
 	}
 	h := b.issues[cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
 		"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"),
-	}[r.kind])]
-	if r.kind == "ChangeItem" {
+	}[r.Kind])]
+	if r.Kind == "ChangeItem" {
 		h = b.groups[r.get("group")]
 	}
 	if h == nil || !h.there {
-		if r.kind == "Action" {
+		if r.Kind == "Action" {
 			b.lost[r.get("issue")]++
 		}
 		b.pass("of issues that are gone: ", r)
 		return
 	}
-	b.in.Keep(&h.parts, r.encode())
-	if other := b.issues[r.get("destination")]; r.kind == "IssueLink" && other != nil && other.there {
-		r.kind = inwardLink
-		b.in.Keep(&other.parts, r.encode())
+	b.store(h, r)
+	if other := b.issues[r.get("destination")]; r.Kind == "IssueLink" && other != nil && other.there {
+		r.Kind = inwardLink
+		b.store(other, r)
 	}
 }
 
@@ -548,7 +498,7 @@ const inwardLink = "IssueLink to here"
 // part adds the values of an element to its issue.
 func (b *backup) part(i *backupIssue, r *row) {
 	group := i.groups[r.get("group")]
-	switch r.kind {
+	switch r.Kind {
 	case "Action":
 		hidden := r.get("actionlevel") != "" || r.get("level") != "" || r.get("rolelevel") != "" ||
 			strings.Contains(strings.ReplaceAll(b.rows["EntityProperty"][r.get("id")].get("value"), " ", ""), `"internal":true`)
@@ -574,7 +524,7 @@ func (b *backup) part(i *backupIssue, r *row) {
 			Author: b.person(r.get("author")), At: b.moment(i, cmp.Or(r.get("startdate"), r.get("created"))), Seconds: count(r, "timeworked"), Text: wiki(r.get("body")),
 		})
 	case "ChangeItem":
-		if !group.used("created") { // once for all items of it
+		if group != nil && !group.used["created"] { // once for all items of it
 			b.useOf(i, group, "author", convert.Summed)
 			b.useOf(i, group, "created", convert.Summed)
 		}
@@ -755,12 +705,12 @@ func (b *backup) accountFor(r *row, names ...string) {
 	for _, name := range names {
 		switch text := r.get(name); {
 		case strings.TrimSpace(text) == "":
-		case r.kind == "Project":
-			b.to.Hold(nil, convert.Leaf{Name: r.kind + "." + name, Text: text}, "project_name", 1)
-		case r.kind == "User" && r.used(name):
-			b.to.Hold(nil, convert.Leaf{Name: r.kind + "." + name, Text: text}, convert.Assignee, 1)
-		case !r.used(name):
-			b.to.Hold(nil, convert.Leaf{Name: "not used: " + r.kind + "." + name, Text: text}, convert.Secret, 1)
+		case r.Kind == "Project":
+			b.to.Hold(nil, convert.Leaf{Name: r.Kind + "." + name, Text: text}, "project_name", 1)
+		case r.Kind == "User" && r.used[name]:
+			b.to.Hold(nil, convert.Leaf{Name: r.Kind + "." + name, Text: text}, convert.Assignee, 1)
+		case !r.used[name]:
+			b.to.Hold(nil, convert.Leaf{Name: "not used: " + r.Kind + "." + name, Text: text}, convert.Secret, 1)
 		}
 	}
 }

@@ -93,10 +93,11 @@ func (c *composer) attachments(at place) (files []any, others []Attachment) {
 		}
 		return nil, nil
 	}
-	keys, had := attachmentKeys(i.Attachments), map[string]bool{}
+	keys, had, equal := attachmentKeys(i.Attachments), map[string]bool{}, map[string]int{}
 	for n, a := range i.Attachments {
 		a.URL = c.absolute(a.URL)
-		file, state := c.attached.find(c.mapping.Attachments, i, a)
+		equal[a.Name]++
+		file, state := c.attached.find(c.mapping.Attachments, i, a, equal[a.Name])
 		switch state {
 		case uploaded:
 			name := a.Name
@@ -164,8 +165,9 @@ func ordinalKeys[T any](list []T, of func(T) (id, otherwise string)) []string {
 	return keys
 }
 
-// find returns the path of an attachment's file, or the path where the file is expected, and the state of the attachment.
-func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, state string) {
+// find returns the path of an attachment's file, or the path where the file is expected, and the state of the attachment. It is the nth
+// attachment of the issue with its name.
+func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment, nth int) (file, state string) {
 	field, _ := resource.MustLookup("attachment").Field("name")
 	switch _, accepted := resource.MediaType(one.Name); {
 	case !filepath.IsLocal(one.Name), one.Name == ".", strings.ContainsAny(one.Name, field.Forbidden),
@@ -179,6 +181,8 @@ func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, 
 	names := []string{itemKey(i.Key) + "/" + one.Name}
 	if one.ID != "" {
 		names = []string{itemKey(one.ID) + "-" + one.Name, names[0]}
+	} else if nth > 1 {
+		names[0] = itemKey(i.Key) + "/" + strconv.Itoa(nth) + "-" + one.Name
 	}
 	if a.named[one.Name] == 1 { // else it may be the file of another attachment
 		names = append(names, one.Name)

@@ -225,3 +225,16 @@ func TestTextsShowTheFilesThatAreUploaded(t *testing.T) {
 		})
 	}
 }
+
+func TestFilesOfOneNameInAnItemHavePathsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"attachments/A-1/a.png": "first", "attachments/A-1/2-a.png": "second"})
+	must(t, dir, inline(t, "a.csv", "Key,Title,Attachments\nA-1,One,https://x.test/1/a.png;https://x.test/2/a.png;https://x.test/3/a.png\n"), nil)
+	all := contents(t, dir)
+	for _, want := range []string{"file: attachments/A-1/a.png", "file: attachments/A-1/2-a.png", "https://x.test/3/a.png\tattachments/A-1/3-a.png\tmissing"} {
+		if !strings.Contains(all["csv.yaml"]+all["attachments.tsv"], want) {
+			t.Errorf("no %q in\n%s\n%s", want, all["csv.yaml"], all["attachments.tsv"])
+		}
+	}
+}

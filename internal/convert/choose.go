@@ -24,6 +24,7 @@ type choice struct {
 	files  []File // files of the format
 	users  []File // lists of the site's users
 	passed []string
+	unread []string // of these, files that may be parts of the export
 }
 
 // choose detects the format of the files, and checks a format that the user named. Other files of a folder or an archive are passed over,
@@ -49,7 +50,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			return nil, err
 		case err != nil:
 			if !errors.Is(err, errNoText) || slices.Contains([]string{".zip", ".gz", ".tgz"}, strings.ToLower(filepath.Ext(file.Name))) {
-				missed = cmp.Or(missed, err)
+				missed, chosen.unread = cmp.Or(missed, err), append(chosen.unread, file.Name)
 			}
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
@@ -75,10 +76,13 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 				tracker = named.Tracker
 			}
 			near := nearly(head, file.Name, tracker)
-			if near != nil && !file.found && (named == nil || named.Name != "csv") { // csv reads any table
+			if _, refused := refusal(head); near != nil && (!file.found || refused && looksExported(file.Name)) && (named == nil || named.Name != "csv") { // csv reads any table
 				return nil, near
 			}
 			missed = cmp.Or(missed, near)
+			if looksExported(file.Name) && file.sheet == nil && len(bytes.Trim(head, "\uFEFF \t\r\n[]{}")) > 0 {
+				chosen.unread = append(chosen.unread, file.Name)
+			}
 		}
 		if name == "xlsx" && file.sheet == nil && !file.found {
 			return nil, diag.WithHint(fmt.Errorf("%s: it is no spreadsheet", file.Name), "planform convert csv reads tables that are text")

@@ -252,6 +252,9 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 	r := newReport()
 	r.Counts = count(issues)
 	r.Counts.Items += len(found.clashes) + len(found.closed)
+	for _, name := range chosen.unread {
+		r.lost("files-not-read", name, 1)
+	}
 	for _, o := range found.outside {
 		if o.kind == "comments-outside" {
 			r.Counts.Comments += o.n

@@ -180,6 +180,7 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		"exports of two trackers need the name of the format": {map[string]string{"a.csv": oneIssue, "b.json": `[{"number":1,"title":"a"}]`}, "", "DIR/a.csv is jira-csv, and DIR/b.json is github", "name the format"},
 		"a CSV of a folder that is cut is named":              {map[string]string{"a.csv": oneIssue, "b.csv": oneIssue + "x,A-9"}, "", "DIR/b.csv:3: the file ends within this row", "cut off"},
 		"a CSV of a folder that is empty is named":            {map[string]string{"a.csv": oneIssue, "b.csv": ""}, "", "DIR/b.csv: the file is empty", "again"},
+		"a refusal of an API in a folder is named":            {map[string]string{"a.csv": oneIssue, "b.json": `{"message": "API rate limit exceeded"}`}, "", "DIR/b.json:1: the file is not an export, but an error", "again"},
 		"a CSV of a folder that is a page is named":           {map[string]string{"a.csv": oneIssue, "b.csv": "<html>"}, "", "DIR/b.csv:1: it is a web page", "log in"},
 		"a symbolic link is not followed":                     {map[string]string{"a.csv": oneIssue}, "/etc/passwd", "DIR/link: it is a symbolic link", "not followed"},
 		"an archive that is cut is an error":                  {map[string]string{"a.zip": pack(t, good)[:60]}, "", "DIR/a.zip: the archive is damaged or cut off", "again"},
@@ -218,5 +219,22 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 				t.Error("something was written")
 			}
 		})
+	}
+}
+
+func TestAFileThatMayBeAPartOfTheExportIsALoss(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"a.csv": oneIssue, "b.csv": "zwei,A-2,2,Story\n", "inner.zip": pack(t, entry{name: "c.zip", text: pack(t, entry{name: "c.csv", text: oneIssue})}),
+		"picture.png": "PNG", "empty.json": "[]", "read.me": "See.",
+	})
+	_, r := manifests(t, fixture{files: []string{dir}}, "")
+	n := slices.IndexFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "files-not-read" })
+	if n < 0 {
+		t.Fatalf("%+v %+v", r.Losses, r.Notes)
+	}
+	if want := []string{filepath.Join(dir, "b.csv"), filepath.Join(dir, "inner.zip/c.zip")}; !slices.Equal(r.Losses[n].Items, want) {
+		t.Errorf("%q, not %q", r.Losses[n].Items, want)
 	}
 }

@@ -80,9 +80,6 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 				return nil, near
 			}
 			missed = cmp.Or(missed, near)
-			if looksExported(file.Name) && file.sheet == nil && len(bytes.Trim(head, "\uFEFF \t\r\n[]{}")) > 0 {
-				chosen.unread = append(chosen.unread, file.Name)
-			}
 		}
 		if name == "xlsx" && file.sheet == nil && !file.found {
 			return nil, diag.WithHint(fmt.Errorf("%s: it is no spreadsheet", file.Name), "planform convert csv reads tables that are text")
@@ -93,6 +90,10 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 		switch {
 		case file.found && (found == nil || name != Auto && found.Name != name || file.sheet != nil && chosen.format != nil && found.Name != chosen.format.Name):
 			chosen.passed = append(chosen.passed, file.Name)
+			isOther := found != nil && found.Name != "csv" && found.Name != "jsonl" // an export of another tracker
+			if looksExported(file.Name) && file.sheet == nil && !isOther && len(bytes.Trim(head, "\uFEFF \t\r\n[]{}")) > 0 {
+				chosen.unread = append(chosen.unread, file.Name)
+			}
 			continue
 		case found == nil:
 			return nil, diag.WithHint(fmt.Errorf("%s:1: it is not a known export", file.Name),

@@ -23,6 +23,10 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text:    `{"issues": [{"id": 1, "subject": "Secret", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "is_private": true}], "total_count": 1, "offset": 0}`,
 			mapping: "columns: {is_private: skip}\n", want: []string{"name: Secret"}, note: "no-comments",
 		},
+		"Redmine: a child that is not in the export": {
+			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "children": [{"id": 9, "subject": "Nine", "tracker": {"id": 1, "name": "Bug"}}]}]`,
+			want: []string{"Nine"}, note: "items-not-exported",
+		},
 		"Redmine: a page that is missing": {
 			text: `{"issues": [{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}}], "total_count": 7, "offset": 0}`,
 			note: "pages-missing",
@@ -60,6 +64,15 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"idReadable": "A-2", "summary": "Two", "links": [{"direction": "INWARD", "linkType": {"name": "Duplicate"}, "issues": [{"idReadable": "A-1"}]}, {"direction": "OUTWARD", "linkType": {"name": "Depend"}, "issues": [{"idReadable": "A-3"}]}]},
 				{"idReadable": "A-3", "summary": "Three", "links": [{"direction": "INWARD", "linkType": {"name": "Subtask"}, "issues": [{"idReadable": "A-1"}]}]}]`,
 			want: []string{"relations: {duplicate: [a/A-2]}", "relations: {blocking: [a/A-3]}", "parent: A-1"},
+		},
+		"YouTrack: an article is no issue": {
+			text: `[{"idReadable": "A-1", "summary": "One"}, {"idReadable": "A-A-1", "summary": "How to", "content": "Press it", "project": {"shortName": "A"}}]`,
+			want: []string{"name: One"}, not: []string{"How to"}, note: "values",
+		},
+		"YouTrack: reactions and an issue elsewhere are carried or named": {
+			text: `[{"idReadable": "A-1", "summary": "One", "externalIssue": {"name": "X-7", "url": "https://x.example/7"},
+				"comments": [{"id": "4-1", "text": "Yes", "reactions": [{"reaction": "thumbs-up"}]}]}]`,
+			want: []string{"| External issue | X-7 |", `url: "https://x.example/7"`}, note: "values",
 		},
 		"YouTrack: a moment that is a custom field": {
 			text: `{"idReadable": "A-1", "summary": "One", "customFields": [{"name": "Deployed", "$type": "SimpleIssueCustomField", "value": 1791374400000,

@@ -73,8 +73,8 @@ func (ps processStore) Put(_ context.Context, name string, text []byte, version 
 		}
 		ps.next++
 		ps.objects[name], ps.versions[name] = string(text), ps.next
-		if name == ".lock" {
-			ps.lockedBy = ps.process
+		if name == ".lock" && ps.process != nil {
+			ps.lockedBy, ps.process.hadLock = ps.process, true
 		}
 		now = strconv.Itoa(ps.next)
 		return nil

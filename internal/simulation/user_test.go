@@ -40,6 +40,8 @@ type process struct {
 	kill   context.CancelFunc
 	sleeps time.Time // until then, nothing comes out of it
 	cutOff time.Time // until then, it does not get to the store
+	// hadLock is set after it wrote the lock of the shared state.
+	hadLock bool
 }
 
 // begin gives a process its place on the disk. What was there before any process of that machine had time to be flushed.
@@ -233,9 +235,9 @@ func (p *process) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	}
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace), "/api/v2/workspaces/"+sandbox.Workspace)
 	e, how, alive := p.come(kind, req.Method+" "+withoutIDs(path))
-	by := p.store.lockedBy
+	lost := p.hadLock && p.store.lockedBy != p && p.sleeps.IsZero() // a run that slept cannot know it
 	p.mu.Unlock()
-	if alive && kind == edgeOfWrite && by != nil && by != p && p.sleeps.IsZero() { // a run that slept cannot know it
+	if alive && kind == edgeOfWrite && lost {
 		p.Errorf("%s is sent by a run that lost its lock", e)
 	}
 	if !alive {

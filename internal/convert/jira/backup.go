@@ -25,8 +25,8 @@ import (
 )
 
 // Backup returns the format of a site's backup: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the
-// sprints. Elements refer to others by IDs in any order, so the files are read twice: first for elements that others refer to, then for
-// elements of issues, which are stored in a file until an issue is complete. One element is read at a time, and one issue is made at a time.
+// sprints. Elements refer to others by IDs in any order: elements that others refer to are in memory, and elements of issues are in a file
+// until everything is read. One element is read at a time, and one issue is made at a time.
 func Backup() *convert.Format {
 	return &convert.Format{Name: "jira-backup", Tracker: "Jira", Detect: detectBackup, Read: readBackup}
 }
@@ -92,7 +92,7 @@ type backupIssue struct {
 
 	comments []convert.Comment
 	custom   map[string][]string // values by the ID of the field
-	groups   map[string]*row     // of changes, by ID
+	group    *row                // of the changes that are read
 }
 
 type backup struct {
@@ -104,12 +104,11 @@ type backup struct {
 	users  map[string]*row            // by name in small letters
 	keys   map[string]string          // these names, by key
 	issues map[string]*header         // by ID
-	groups map[string]*header         // the issues of changes, by the ID of their group
+	groups map[string]convert.Parts   // changes, by the ID of their group
 	list   []*header
 	site   string
 	other  map[string]int // values that belong to no issue
 	lost   map[string]int // numbers of comments, by the ID of a missing issue
-	second bool
 }
 
 // referred returns the kinds of elements that other elements refer to.
@@ -123,7 +122,7 @@ func referred() []string {
 func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 	b := &backup{
 		in: in, to: to, roles: convert.ReadRoles(backupValues), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
-		issues: map[string]*header{}, groups: map[string]*header{}, other: map[string]int{}, lost: map[string]int{},
+		issues: map[string]*header{}, groups: map[string]convert.Parts{}, other: map[string]int{}, lost: map[string]int{},
 	}
 	if err := in.Each(ctx, b.file); err != nil {
 		return err
@@ -140,16 +139,15 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 	for _, h := range b.list {
 		h.key = cmp.Or(h.key, b.rows["Project"][h.project].get("key")+"-"+h.number)
 	}
-	b.second = true
-	if err := in.Each(ctx, b.file); err != nil {
-		return err
-	}
 	for _, h := range b.list {
 		i, err := b.issue(h)
 		if err != nil {
 			return err
 		}
 		to.Issue(i)
+	}
+	if err := b.passGone(); err != nil {
+		return err
 	}
 	b.account()
 	for _, id := range slices.Sorted(maps.Keys(b.lost)) {
@@ -245,9 +243,6 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, r *row) error 
 // tableRow reads a row of a table in activeobjects.xml. Rows of other tables than that of sprints are only counted.
 func (b *backup) tableRow(d *xml.Decoder, start *xml.StartElement, r *row, table string, columns []string) error {
 	cells, err := children(d, start, r.At)
-	if b.second || err != nil {
-		return err
-	}
 	for n, cell := range cells {
 		switch {
 		case table == "AO_60DB71_SPRINT" && n < len(columns):
@@ -256,30 +251,17 @@ func (b *backup) tableRow(d *xml.Decoder, start *xml.StartElement, r *row, table
 			b.other["of the site: activeobjects.xml"]++
 		}
 	}
-	if r.Kind = "Sprint"; table == "AO_60DB71_SPRINT" {
+	if r.Kind = "Sprint"; err == nil && table == "AO_60DB71_SPRINT" {
 		b.take(r)
 	}
-	return nil
+	return err
 }
 
-// take stores an element. The first reading stores elements that others refer to, the second one stores elements of issues.
+// take stores an element: in memory if others refer to it, else with its issue or with its group of changes.
 func (b *backup) take(r *row) {
 	id := r.get("id")
 	switch {
-	case b.second:
-		b.keep(r)
-	case r.Kind == "Issue":
-		h := b.header(id)
-		if h.there {
-			return // a file that is named twice
-		}
-		h.there, h.key, h.project, h.number, h.title = true, r.get("key"), r.get("project"), r.get("number"), r.get("summary")
-		b.list = append(b.list, h)
-	case r.Kind == "ChangeGroup":
-		b.groups[id] = b.header(r.get("issue"))
-	case r.Kind == "EntityProperty" && r.get("propertyKey") != "sd.public.comment", !slices.Contains(referred(), r.Kind) && !ofIssues(r.Kind):
-		b.pass("of the site: ", r)
-	case slices.Contains(referred(), r.Kind):
+	case slices.Contains(referred(), r.Kind) && (r.Kind != "EntityProperty" || r.get("propertyKey") == "sd.public.comment"):
 		if b.rows[r.Kind] == nil {
 			b.rows[r.Kind] = map[string]*row{}
 		}
@@ -287,7 +269,83 @@ func (b *backup) take(r *row) {
 			id = r.get("entityId")
 		}
 		b.rows[r.Kind][id] = r
+	case r.Kind == "Issue":
+		h := b.header(id)
+		if b.store(&h.parts, r); h.there {
+			return // a file that is named twice
+		}
+		h.there, h.key, h.project, h.number, h.title = true, r.get("key"), r.get("project"), r.get("number"), r.get("summary")
+		b.list = append(b.list, h)
+	case r.Kind == "ChangeItem":
+		changes := b.groups[r.get("group")]
+		b.store(&changes, r)
+		b.groups[r.get("group")] = changes
+	case !ofIssues(r.Kind), r.Kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue", r.Kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue",
+		r.Kind == "Action" && r.get("type") != "comment":
+		b.pass("of the site: ", r)
+	default:
+		b.store(&b.header(cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
+			"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"),
+		}[r.Kind])).parts, r)
+		if r.Kind == "IssueLink" {
+			r.Kind = inwardLink
+			b.store(&b.header(r.get("destination")).parts, r)
+		}
 	}
+}
+
+// inwardLink is the kind of a relation's copy that belongs to the issue at the end of the relation.
+const inwardLink = "IssueLink to here"
+
+// store stores an element in a file.
+func (b *backup) store(in *convert.Parts, r *row) {
+	data, _ := json.Marshal(r) // texts always encode
+	b.in.Keep(in, data)
+}
+
+// stored returns elements that were stored, with the changes after their groups.
+func (b *backup) stored(parts convert.Parts) (rows []*row, err error) {
+	all, err := b.in.Kept(parts)
+	for _, data := range all {
+		r := &row{}
+		if err := json.Unmarshal(data, r); err != nil {
+			return nil, err
+		}
+		if rows = append(rows, r); r.Kind == "ChangeGroup" {
+			changes, err := b.stored(b.groups[r.get("id")])
+			if err != nil {
+				return nil, err
+			}
+			delete(b.groups, r.get("id"))
+			rows = append(rows, changes...)
+		}
+	}
+	return rows, err
+}
+
+// passGone counts the elements of issues and of groups of changes that the backup does not have.
+func (b *backup) passGone() error {
+	var gone convert.Parts
+	for _, h := range b.issues {
+		if !h.there {
+			gone = append(gone, h.parts...)
+		}
+	}
+	rows, err := b.stored(gone)
+	changes, err2 := b.stored(slices.Concat(slices.Collect(maps.Values(b.groups))...))
+	for _, r := range append(rows, changes...) {
+		switch r.Kind {
+		case inwardLink: // it belongs to another issue, too
+			continue
+		case "ChangeGroup":
+			b.accountFor(r, "author", "created")
+			continue
+		case "Action":
+			b.lost[r.get("issue")]++
+		}
+		b.pass("of issues that are gone: ", r)
+	}
+	return cmp.Or(err, err2)
 }
 
 // header returns the header of the issue with an ID, and adds it if it is missing.
@@ -310,7 +368,7 @@ func (b *backup) pass(what string, r *row) {
 // ofIssues reports whether the elements of a kind belong to issues.
 func ofIssues(kind string) bool {
 	return slices.Contains([]string{
-		"Action", "IssueLink", "Label", "NodeAssociation", "CustomFieldValue", "FileAttachment", "Worklog", "ChangeItem", "UserAssociation", "RemoteIssueLink",
+		"Action", "IssueLink", "Label", "NodeAssociation", "CustomFieldValue", "FileAttachment", "Worklog", "ChangeGroup", "UserAssociation", "RemoteIssueLink",
 	}, kind)
 }
 
@@ -344,34 +402,24 @@ func (b *backup) person(key string) string {
 
 // issue makes an issue of its stored elements.
 func (b *backup) issue(h *header) (*convert.Issue, error) {
-	parts, err := b.in.Kept(h.parts)
+	rows, err := b.stored(h.parts)
 	if err != nil {
 		return nil, err
 	}
 	h.parts = convert.Parts{}
-	i := &backupIssue{custom: map[string][]string{}, groups: map[string]*row{}}
-	var rows []*row
-	for _, part := range parts {
-		r := &row{}
-		if err := json.Unmarshal(part, r); err != nil {
-			return nil, err
-		}
-		switch {
-		case r.Kind == "ChangeGroup":
-			i.groups[r.get("id")] = r
-		case r.Kind != "Issue":
-			rows = append(rows, r)
-		case i.Key == "":
-			if err := b.begin(i, r); err != nil {
-				return nil, err
-			}
+	i := &backupIssue{custom: map[string][]string{}}
+	if err := b.begin(i, rows[slices.IndexFunc(rows, func(r *row) bool { return r.Kind == "Issue" })]); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if r.Kind != "Issue" {
+			b.part(i, r)
 		}
 	}
 	for _, r := range rows {
-		b.part(i, r)
-	}
-	for _, id := range slices.Sorted(maps.Keys(i.groups)) {
-		b.accountFor(i.groups[id], "author", "created")
+		if r.Kind == "ChangeGroup" {
+			b.accountFor(r, "author", "created")
+		}
 	}
 	b.finish(i)
 	made := i.Issue // a copy, so that the other parts can be freed
@@ -445,60 +493,12 @@ func (b *backup) moment(i *backupIssue, text string) time.Time {
 	return at
 }
 
-// store stores an element with an issue.
-func (b *backup) store(h *header, r *row) {
-	data, _ := json.Marshal(r) // texts always encode
-	b.in.Keep(&h.parts, data)
-}
-
-// keep stores an element that belongs to an issue.
-func (b *backup) keep(r *row) {
-	switch r.Kind {
-	case "Issue":
-		b.store(b.issues[r.get("id")], r)
-		return
-	case "ChangeGroup":
-		if h := b.groups[r.get("id")]; h.there {
-			b.store(h, r)
-		} else {
-			b.accountFor(r, "author", "created")
-		}
-		return
-	}
-	if !ofIssues(r.Kind) || r.Kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue" || r.Kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue" ||
-		r.Kind == "Action" && r.get("type") != "comment" {
-		if ofIssues(r.Kind) {
-			b.pass("of the site: ", r)
-		}
-		return
-	}
-	h := b.issues[cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
-		"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"),
-	}[r.Kind])]
-	if r.Kind == "ChangeItem" {
-		h = b.groups[r.get("group")]
-	}
-	if h == nil || !h.there {
-		if r.Kind == "Action" {
-			b.lost[r.get("issue")]++
-		}
-		b.pass("of issues that are gone: ", r)
-		return
-	}
-	b.store(h, r)
-	if other := b.issues[r.get("destination")]; r.Kind == "IssueLink" && other != nil && other.there {
-		r.Kind = inwardLink
-		b.store(other, r)
-	}
-}
-
-// inwardLink is the kind of a relation's copy that belongs to the issue at the end of the relation.
-const inwardLink = "IssueLink to here"
-
 // part adds the values of an element to its issue.
 func (b *backup) part(i *backupIssue, r *row) {
-	group := i.groups[r.get("group")]
-	switch r.Kind {
+	switch group := i.group; r.Kind {
+	case "ChangeGroup":
+		i.group = r
+		return
 	case "Action":
 		hidden := r.get("actionlevel") != "" || r.get("level") != "" || r.get("rolelevel") != "" ||
 			strings.Contains(strings.ReplaceAll(b.rows["EntityProperty"][r.get("id")].get("value"), " ", ""), `"internal":true`)
@@ -524,7 +524,7 @@ func (b *backup) part(i *backupIssue, r *row) {
 			Author: b.person(r.get("author")), At: b.moment(i, cmp.Or(r.get("startdate"), r.get("created"))), Seconds: count(r, "timeworked"), Text: wiki(r.get("body")),
 		})
 	case "ChangeItem":
-		if group != nil && !group.used["created"] { // once for all items of it
+		if !group.used["created"] { // once for all items of it
 			b.useOf(i, group, "author", convert.Summed)
 			b.useOf(i, group, "created", convert.Summed)
 		}
@@ -588,6 +588,9 @@ func (b *backup) link(i *backupIssue, r *row) {
 // linked adds a relation that ends at the issue, or sets the parent.
 func (b *backup) linked(i *backupIssue, r *row) {
 	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("source")]
+	if !other.there {
+		return
+	}
 	if toParent(kind) {
 		i.Parent = other.key
 		return

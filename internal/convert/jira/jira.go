@@ -7,14 +7,17 @@ package jira
 
 import (
 	"cmp"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
@@ -32,48 +35,31 @@ func KeyOf(key string) (project string, number int, ok bool) {
 // isKey reports whether a text is the key of an issue.
 func isKey(text string) bool { return issueKey.MatchString(text) }
 
-// role is the meaning of a custom field for the conversion.
-type role int
+// fieldList has the roles of custom fields.
+//
+//go:embed fields.txt
+var fieldList string
 
-// The roles of custom fields.
-const (
-	other    role = iota
-	sprints       // the sprints of an issue
-	epicLink      // the key of its epic
-	start         // its start date
-	epicName      // another name of an epic
-	own           // shown by the issue itself
-	noise         // of no use to people
-)
+var byKind, byName = sync.OnceValue(rolesOf("kinds")), sync.OnceValue(rolesOf("names")) //nolint:gochecknoglobals // constants
+
+func rolesOf(section string) func() map[string]string {
+	return func() map[string]string { return words.ByName(words.Section(fieldList, section)) }
+}
 
 // roleOf returns the role of a field by its kind, such as com.pyxis.greenhopper.jira:gh-sprint, or by its name if the kind is unknown.
-func roleOf(kind, name string) role {
+func roleOf(kind, name string) string {
 	_, short, _ := strings.Cut(kind, ":")
-	is := func(kinds, names string) bool {
-		if kind == "" {
-			return slices.Contains(strings.Split(names, ","), strings.ToLower(name))
-		}
-		return slices.Contains(strings.Split(kinds, ","), short)
-	}
 	switch {
-	case is("gh-sprint", "sprint"):
-		return sprints
-	case is("gh-epic-link", "epic link"):
-		return epicLink
 	case strings.EqualFold(name, "Start date"):
-		return start
-	case is("gh-epic-label", "epic name"):
-		return epicName
-	case is("", "epic link summary"):
-		return own
-	case is("gh-lexo-rank,jsw-issue-color,devsummarycf,gh-epic-color", "epic color,epic colour,rank,issue color,development,vulnerability,security level"):
-		return noise
+		return "start"
+	case kind == "":
+		return byName()[strings.ToLower(name)]
 	}
-	return other
+	return byKind()[short]
 }
 
 // IsSprint reports whether a field has the sprints of an issue.
-func IsSprint(kind, name string) bool { return roleOf(kind, name) == sprints }
+func IsSprint(kind, name string) bool { return roleOf(kind, name) == "sprint" }
 
 // unreadable matches values that only programs can read.
 var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\d+\|[0-9a-z]+:[0-9a-z]*|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
@@ -88,16 +74,16 @@ func Custom(i *convert.Issue, kind string, f convert.Field) {
 	}
 	of := roleOf(kind, f.Name)
 	switch _, err := time.Parse(time.DateOnly, f.Value); {
-	case of == own, of == epicName && f.Value == i.Title:
+	case of == "own", of == "epic name" && f.Value == i.Title:
 		i.Take(f.Source, "name")
-	case of == epicLink && isKey(f.Value):
+	case of == "epic link" && isKey(f.Value):
 		i.Parent = cmp.Or(i.Parent, f.Value)
 		i.Take(f.Source, convert.OfParent)
-	case of == start && err == nil:
+	case of == "start" && err == nil:
 		i.Start = f.Value
 		i.Take(f.Source, "start_date")
 	default:
-		f.Noise = of == noise || unreadable.MatchString(f.Value)
+		f.Noise = of == "noise" || unreadable.MatchString(f.Value)
 		i.Fields = append(i.Fields, f)
 	}
 }

@@ -14,9 +14,6 @@ func asana() *Layout {
 		Columns: names("asana"),
 		Markup:  convert.Plain, Lists: ",", Lacks: "comments and no attachments",
 		Each: func(c *Cells, i *convert.Issue) string {
-			if one := c.Person("", c.Column("Assignee"), c.Column("Assignee Email")); one != "" {
-				i.Assignees = append(i.Assignees, one) // a name may hold a comma
-			}
 			if strings.HasSuffix(i.Title, ":") && i.State.Name == "" && len(i.Assignees) == 0 {
 				return "sections"
 			}

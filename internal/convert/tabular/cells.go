@@ -145,9 +145,9 @@ func (c *Cells) list(text, by string) []string {
 	return parts
 }
 
-// private reports whether not everybody may see the row, or the row is a note by the tracker itself.
-func (c *Cells) private() bool {
-	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
+// yes reports whether a field holds anything but no.
+func (c *Cells) yes(field string) bool {
+	return slices.ContainsFunc(c.s.fields[field], func(i int) bool {
 		return !slices.Contains([]string{"", "no", "n", "false", "0", "public"}, strings.ToLower(c.clean(c.Cell(i))))
 	})
 }
@@ -206,6 +206,33 @@ func (c *Cells) Records(name string) []map[string]string {
 	return slices.DeleteFunc(all, func(r map[string]string) bool {
 		return !slices.ContainsFunc(slices.Collect(maps.Values(r)), func(text string) bool { return text != "" })
 	})
+}
+
+// comments adds the comments in the column Comments: objects, or a text that is one comment.
+func (c *Cells) comments(i *convert.Issue) {
+	all := c.Records("Comments")
+	if text := c.Column("Comments"); text != "" && len(all) == 0 {
+		all = append(all, map[string]string{"text": text})
+	}
+	for _, r := range all {
+		text := cmp.Or(r["text"], r["comment"], r["commenttext"])
+		i.Comments = append(i.Comments, convert.Comment{
+			ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"], r["createdby"]), "", ""), At: c.Time(cmp.Or(r["date"], r["createdat"]), i),
+			Text: convert.Text{Markup: c.e.Markup, Body: text}, Source: r["comment"],
+		})
+	}
+}
+
+// tasks appends a list of tasks to the text of an issue.
+func tasks(i *convert.Issue, texts []string, done func(n int) bool) {
+	if len(texts) == 0 {
+		return
+	}
+	i.Text.Body += "\n\n## Tasks\n"
+	for n, text := range texts {
+		i.Text.Body += map[bool]string{true: "\n- [x] ", false: "\n- [ ] "}[done(n)] + text
+	}
+	i.Text.Body = strings.TrimSpace(i.Text.Body)
 }
 
 // Time reads a time of an issue. A text that cannot be read is counted as a loss, and the zero time is returned.

@@ -31,16 +31,7 @@ func clickup() *Layout {
 				url := cmp.Or(r["url"], r["link"])
 				i.Attachments = append(i.Attachments, convert.Attachment{ID: r["id"], Name: cmp.Or(r["title"], r["name"], url), URL: url})
 			}
-			comments := c.Records("Comments")
-			for _, r := range comments {
-				i.Comments = append(i.Comments, convert.Comment{
-					ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"]), "", ""), At: c.Time(r["date"], i),
-					Text: convert.Text{Body: cmp.Or(r["text"], r["comment"], r["commenttext"])},
-				})
-			}
-			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
-				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Body: text}})
-			}
+			c.comments(i)
 			return ""
 		},
 	}

@@ -188,6 +188,9 @@ func (e *export) columns(s *sheet) {
 		if told {
 			field = column.Field
 			s.split[i] = column.Split
+		} else if one, whole := strings.CutPrefix(field, "whole "); whole { // such as a name, which may hold a comma
+			field = one
+			s.split[i] = table.Separator
 		}
 		if e.guess != nil && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)

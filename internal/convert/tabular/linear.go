@@ -30,17 +30,6 @@ func linear() *Layout {
 		Key:     linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Project, _, _ = strings.Cut(i.Key, "-")
-			i.Archived = c.Column("Archived") != ""
-			i.Reporter = c.Person(c.Column("Creator"), "", "")
-			if id := c.Person(c.Column("Assignee"), "", ""); id != "" { // a name may hold a comma
-				i.Assignees = []string{id}
-			}
-			if name := c.Column("Project"); name != "" {
-				i.Components = []string{name}
-			}
-			if name := cmp.Or(c.Column("Project Milestone"), c.Column("Milestone")); name != "" {
-				i.Versions = []convert.Version{{Name: name}}
-			}
 			if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
 				start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: Midnight(start, 0), End: Midnight(end, -1)}}

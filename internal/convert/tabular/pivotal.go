@@ -46,17 +46,11 @@ func pivotal() *Layout {
 				}
 				i.Comments = append(i.Comments, comment)
 			}
-			if tasks, states := c.All("raw text"), c.All("raw technical"); len(tasks) > 0 {
-				lines := []string{"## Tasks", ""}
-				for n, text := range tasks {
-					box := "- [ ] "
-					if strings.EqualFold(entry(states, n), "completed") {
-						box = "- [x] "
-					}
-					lines = append(lines, box+diag.OneLine(text))
-				}
-				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + strings.Join(lines, "\n"))
+			texts, states := c.All("raw text"), c.All("raw technical")
+			for n, text := range texts {
+				texts[n] = diag.OneLine(text)
 			}
+			tasks(i, texts, func(n int) bool { return strings.EqualFold(entry(states, n), "completed") })
 			return ""
 		},
 		Dates: func(c *Cells) []string { return slices.Concat(c.All("raw sprint date"), c.All("raw date")) },

@@ -23,20 +23,12 @@ func plane() *Layout {
 			if len(i.Sprints) == 1 {
 				i.Sprints[0].Start, i.Sprints[0].End = dates.Day(c.Date(c.Column("Cycle Start Date"))), dates.Day(c.Date(c.Column("Cycle End Date")))
 			}
-			i.Archived = c.Column("Archived At") != ""
 			for _, name := range []string{"Link", "Links"} {
 				for _, r := range c.Records(name) {
 					i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})
 				}
 			}
-			comments := c.Records("Comments")
-			for _, r := range comments {
-				text := convert.Text{Markup: convert.Plain, Body: r["comment"]}
-				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: text, Source: r["comment"]})
-			}
-			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
-				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Markup: convert.Plain, Body: text}})
-			}
+			c.comments(i)
 			for _, r := range c.Records("Relations") {
 				kind := strings.ToLower(r["type"])
 				to, _ := c.e.resolve(r["issue"])

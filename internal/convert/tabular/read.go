@@ -109,7 +109,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		if c.One(commentOf) != "" {
 			switch {
 			case !e.second:
-			case c.private():
+			case c.yes(private): // or a note by the tracker itself
 				e.leave(c)
 			default:
 				e.comment(c)

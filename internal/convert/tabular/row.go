@@ -60,7 +60,7 @@ func (e *export) row(c *Cells) error {
 		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
 		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
 	}
-	if c.private() {
+	if i.Archived = c.yes("archived"); c.yes(private) {
 		i.Restricted = c.s.Header[c.s.fields[private][0]]
 	}
 	if reporter := c.People("created_by", "created_by_name", "created_by_email"); len(reporter) > 0 {

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -27,21 +28,12 @@ func shortcut() *Layout {
 			if strings.EqualFold(c.Column("is_completed"), "true") {
 				i.State.Category = "completed"
 			}
-			i.Archived = strings.EqualFold(c.Column("is_archived"), "true")
-			var tasks []string
-			for _, text := range c.list(c.Column("tasks"), ";") {
-				if text == "" {
-					continue
-				}
-				mark := "- [ ] "
-				if done, ok := strings.CutPrefix(text, "[X]"); ok {
-					mark, text = "- [x] ", done
-				}
-				tasks = append(tasks, mark+strings.TrimSpace(strings.TrimPrefix(text, "[ ]")))
+			texts, done := slices.DeleteFunc(c.All("raw text"), func(text string) bool { return text == "" }), map[int]bool{}
+			for n, text := range texts {
+				text, done[n] = strings.CutPrefix(text, "[X]")
+				texts[n] = strings.TrimSpace(strings.TrimPrefix(text, "[ ]"))
 			}
-			if len(tasks) > 0 {
-				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n## Tasks\n\n" + strings.Join(tasks, "\n"))
-			}
+			tasks(i, texts, func(n int) bool { return done[n] })
 			return ""
 		},
 	}

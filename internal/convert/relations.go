@@ -77,7 +77,7 @@ func (c *composer) relate(issues []*Issue) {
 		if _, ok := c.placed[i.Project+"/"+i.Key]; !ok {
 			continue
 		}
-		for _, r := range i.relations() {
+		for n, r := range i.relations() {
 			if said[r] {
 				continue
 			}
@@ -95,7 +95,7 @@ func (c *composer) relate(issues []*Issue) {
 			case !ok1 || !ok2 || from.issue == to.issue:
 				report.lose("relations-outside", i, 1)
 				c.joined[r] = asText
-				if l, ok := i.link(r); ok && from.issue != to.issue {
+				if l := i.Links[n]; from.issue != to.issue {
 					report.addMissingTarget("relations-outside", strings.TrimSpace(l.To+" "+l.Title))
 					c.outside[i] = append(c.outside[i], l)
 				}
@@ -160,17 +160,6 @@ func (c *composer) definitions(project string) (list []any) {
 		list = append(list, manifest.Map{{Key: "name", Value: as.Name}, {Key: "outward", Value: as.Outward}, {Key: "inward", Value: as.Inward}})
 	}
 	return list
-}
-
-// link returns the issue's link for a relation.
-func (i *Issue) link(r relation) (Link, bool) {
-	n := slices.IndexFunc(i.Links, func(l Link) bool {
-		return l.Type == r.kind && (l.Inward && r.from == l.To && r.to == i.Key || !l.Inward && r.from == i.Key && r.to == l.To)
-	})
-	if n < 0 {
-		return Link{}, false
-	}
-	return i.Links[n], true
 }
 
 // words returns the relation in words for the issue that has the link, such as "is blocked by".

@@ -246,11 +246,3 @@ func (n *Names[T]) Own(name string) (value T, ok bool) {
 	}
 	return value, ok
 }
-
-// drop removes the entry of a name.
-func (n *Names[T]) drop(name string) {
-	delete(n.exact, name)
-	if n.folded[Fold(name)] == name {
-		delete(n.folded, Fold(name))
-	}
-}

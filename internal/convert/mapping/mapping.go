@@ -248,7 +248,6 @@ type decoder struct {
 	findings diag.List
 
 	keyColumn string
-	open      []func() // functions that remove the open entries of a section
 }
 
 // at returns the position of a node.

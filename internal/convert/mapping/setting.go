@@ -92,28 +92,25 @@ func (d *decoder) each(of func(key string) setting) setting {
 	}}
 }
 
-// entries returns a setting that is a mapping with entries for names of the source. An entry for the rest removes the open questions of the
-// others.
+// entries returns a setting that is a mapping with entries for names of the source. With an entry for the rest, other entries that are open
+// do not count.
 func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) setting) setting {
-	return d.each(func(key string) setting {
+	rest := false
+	all := d.each(func(key string) setting {
 		value := new(T)
 		asked := len(d.m.Questions)
 		return of(key, value).then(func(*yaml.Node) {
-			if to.set(key, *value); len(d.m.Questions) > asked {
-				d.open = append(d.open, func() {
-					to.drop(key)
-					d.m.Questions = slices.Delete(d.m.Questions, asked, len(d.m.Questions))
-				})
+			if rest && len(d.m.Questions) > asked {
+				d.m.Questions = d.m.Questions[:asked]
+				return
 			}
+			to.set(key, *value)
 		})
-	}).then(func(*yaml.Node) {
-		if _, ok := to.exact[Rest]; ok {
-			for _, drop := range slices.Backward(d.open) { // between these are no other questions
-				drop()
-			}
-		}
-		d.open = nil
 	})
+	return setting{all.schema, func(n *yaml.Node) {
+		rest = child(n, Rest) != nil
+		all.read(n)
+	}}
 }
 
 // word returns a setting for one of several words.

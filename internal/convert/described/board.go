@@ -41,13 +41,6 @@ type boardField struct {
 // status is the column of an issue on a board.
 type status struct{ name, board, source string } // board is the title of the board, or ""
 
-// boardItems holds the items of all boards by their IDs, in the order of the files.
-type boardItems struct {
-	title string
-	list  []*boardItem
-	at    map[string]int // places in the list, by ID
-}
-
 // page reads the values of a page outside of its items, such as the title of a board. It returns an error if the page is an error of
 // GitHub.
 func (g *repository) page(x *reader, r records.Record, v records.Value) error {
@@ -67,7 +60,7 @@ func (g *repository) page(x *reader, r records.Record, v records.Value) error {
 		case strings.HasSuffix(l.Name, ".hasNextPage"):
 			more = l.Text == "true"
 		case strings.HasSuffix(l.Name, ".projectV2.title"), l.Name == "data.node.title":
-			g.cards.title = l.Text
+			g.title = l.Text
 		}
 	}
 	if total > items && !more { // the next page may be in another file
@@ -81,10 +74,8 @@ func (g *repository) page(x *reader, r records.Record, v records.Value) error {
 func (g *repository) card(x *reader, r records.Record, v records.Value) error {
 	v = unwrapped(v)
 	c := &boardItem{position: r.Position, archived: x.reads(v)("isArchived") == "true"}
-	for _, part := range v.Parts {
-		if part.Name == "content" {
-			c.content = part
-		}
+	for _, part := range v.At("content") {
+		c.content = part
 	}
 	if c.id = cmp.Or(x.reads(v)("id"), x.reads(c.content)("id"), x.reads(c.content)("url")); c.id == "" {
 		return diag.WithHint(fmt.Errorf("%s: an item of a board without id", r.Position), "ask for id, and content { … on DraftIssue { id } }")
@@ -105,10 +96,10 @@ func (g *repository) card(x *reader, r records.Record, v records.Value) error {
 			c.fields = append(c.fields, fieldOf(part.Name, part))
 		}
 	}
-	if n, known := g.cards.at[c.id]; known { // pages overlap
-		g.cards.list[n] = c
+	if n := slices.IndexFunc(g.cards, func(had *boardItem) bool { return had.id == c.id }); n >= 0 { // pages overlap
+		g.cards[n] = c
 	} else {
-		g.cards.at[c.id], g.cards.list = len(g.cards.list), append(g.cards.list, c)
+		g.cards = append(g.cards, c)
 	}
 	return nil
 }
@@ -201,7 +192,7 @@ func (c *boardItem) all() []convert.Leaf {
 func (g *repository) board(x *reader) {
 	var drafts []*convert.Issue
 	alone, hidden, nameless := 0, 0, 0
-	for _, c := range g.cards.list {
+	for _, c := range g.cards {
 		at := x.reads(c.content)
 		repository, number := cmp.Or(at("repository"), at("repository.nameWithOwner"), "github"), at("number")
 		if m := issueAddress.FindStringSubmatch(at("url")); m != nil {
@@ -286,7 +277,7 @@ func (g *repository) home(x *reader, drafts []*convert.Issue) {
 	}
 	for n, i := range drafts {
 		if i.Project, i.Number = home, last+1+n; home == "board" {
-			x.project(home).Name = cmp.Or(g.cards.title, "Board")
+			x.project(home).Name = cmp.Or(g.title, "Board")
 		}
 		x.add(i)
 	}

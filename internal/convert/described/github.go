@@ -30,7 +30,8 @@ func github() *api {
 
 // repository holds the parts of GitHub's exports that no path can express.
 type repository struct {
-	cards    boardItems
+	title    string         // of a board
+	cards    []*boardItem   // items of all boards, in the order of the files
 	files    []string       // in their order
 	entries  map[string]int // records, by file
 	items    map[string]int // records within lists, by file
@@ -47,7 +48,7 @@ type repository struct {
 // githubHooks returns the hooks for GitHub.
 func githubHooks() hooks {
 	g := &repository{
-		cards: boardItems{at: map[string]int{}}, entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
+		entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
 		statuses: map[*convert.Issue][]status{}, ofBoard: map[*convert.Issue]bool{},
 	}
 	complete := func(x *reader, i *convert.Issue) {

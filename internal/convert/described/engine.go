@@ -123,11 +123,8 @@ func (x *reader) page(v records.Value) {
 	if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
 		x.totals[x.scope] = max(x.totals[x.scope], n)
 	}
-	if next := x.head().word("next"); next != "" && x.last == "issue" {
-		x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
-	}
-	if more := x.text(v, x.head().paths("more")); more != "" {
-		x.follows, x.ended = x.follows || more == "true", x.ended || more != "true"
+	if next := x.head().paths("next"); next != nil && x.last == "issue" {
+		x.follows, x.ended = x.follows || x.yes(v, next), x.ended || !x.yes(v, next)
 	}
 	if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
 		x.counted[x.named] = max(x.counted[x.named], n)

@@ -613,20 +613,14 @@ func (b *backup) value(i *backupIssue, r *row) {
 		return
 	}
 	_, kind, _ := strings.Cut(field.get("customfieldtypekey"), ":")
-	raw, source, role := text, customName(field.get("name")), convert.OfField
-	reference := true
+	raw, source := text, customName(field.get("name"))
+	reference, isPart := true, false
 	switch {
 	case slices.Contains([]string{"select", "multiselect", "radiobuttons", "multicheckboxes", "cascadingselect"}, kind):
 		option := b.rows["CustomFieldOption"][text]
 		if reference = option != nil; reference {
 			option.mark("value")
-			text = option.get("value")
-			if parent := i.custom[id]; r.get("parentkey") != "" && len(parent) > 0 { // of a list that depends on another
-				parent[len(parent)-1] += " / " + text
-				b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
-				b.to.Hold(&i.Issue, convert.Leaf{Name: source, Text: text}, role, 1)
-				return
-			}
+			text, isPart = option.get("value"), r.get("parentkey") != "" && len(i.custom[id]) > 0 // of a list that depends on another
 		}
 	case strings.HasSuffix(kind, "userpicker"):
 		person := b.person(text)
@@ -641,8 +635,7 @@ func (b *backup) value(i *backupIssue, r *row) {
 			})
 			i.About = append(i.About, convert.About{Of: convert.OfSprint, Name: s.get("name"), Text: b.use(i, "Sprint", text, "goal", "cycle_text")})
 		}
-		b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
-		return
+		text = "" // the sprint is no text
 	default:
 		reference = false
 	}
@@ -657,8 +650,15 @@ func (b *backup) value(i *backupIssue, r *row) {
 	if reference {
 		b.to.Hold(&i.Issue, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: raw}, convert.Technical, 1)
 	}
-	b.to.Hold(&i.Issue, convert.Leaf{Name: source, Text: text}, role, 1)
-	i.custom[id] = append(i.custom[id], text)
+	if text == "" {
+		return
+	}
+	b.to.Hold(&i.Issue, convert.Leaf{Name: source, Text: text}, convert.OfField, 1)
+	if all := i.custom[id]; isPart {
+		all[len(all)-1] += " / " + text
+	} else {
+		i.custom[id] = append(all, text)
+	}
 }
 
 // day returns the day of a moment in milliseconds.

@@ -176,3 +176,11 @@ func TestAllSheetsOfASpreadsheetAreRead(t *testing.T) {
 		})
 	}
 }
+
+func TestRelationsOfATableLeadToOtherProjects(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "a.csv", "Key,Title,Project,Blocks,Description\nA-1,One,P1,B-1,See B-1\nB-1,Two,P2,,\n"), "")
+	if len(r.Losses) > 0 || !strings.Contains(text, "relations: {blocking: [p2/B-1]}") || !strings.Contains(text, "(planform:work_item/p2/B-1)") {
+		t.Errorf("%+v\n%s", r.Losses, text)
+	}
+}

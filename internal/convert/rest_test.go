@@ -113,6 +113,19 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"iid": 1, "title": "Merge it", "web_url": "https://gitlab.com/g/p/-/merge_requests/1"}, {"iid": 2, "title": "Down", "web_url": "https://gitlab.com/g/p/-/issues/incident/2"}]`,
 			want: []string{"name: One", "name: Down"}, not: []string{"name: v1", "Merge it", "project-"}, note: "rows-left-out",
 		},
+		"Trello: the place of a card on the map": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
+				{"id": "c", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l", "locationName": "Depot", "address": "Main Street 1"}]}`,
+			want: []string{"| Location | Depot |", "| Address | Main Street 1 |"},
+		},
+		"Asana: who completed a task": {
+			text: `{"data": {"gid": "1", "name": "One", "completed": true, "completed_by": {"gid": "4", "name": "Ada L."}, "projects": [{"gid": "3", "name": "Web"}]}}`,
+			want: []string{"| Completed by | Ada L. |"},
+		},
+		"Azure: the lane on the board": {
+			text: `{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "System.BoardColumn": "Doing", "System.BoardLane": "Expedite"}}`,
+			want: []string{"| Board Lane | Expedite |"}, not: []string{"Doing"},
+		},
 		"Linear: a page that is missing": {
 			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One"}], "pageInfo": {"hasNextPage": true}}}}`, note: "pages-missing",
 		},

@@ -109,7 +109,7 @@ func (l *Layout) format(last *beginning) *convert.Format {
 	if l.detects != nil {
 		detect = l.detects
 	}
-	return &convert.Format{Name: l.Name, Tracker: l.Tracker, HTML: l.HTML, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.Name, Tracker: l.Tracker, Unique: l.guess != nil, HTML: l.HTML, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		return detect(last, name)
 	}}

@@ -74,7 +74,7 @@ type book struct {
 	parts  map[string]*zip.File
 	left   int64 // bytes that may still be unpacked
 	shared []string
-	dates  []bool // by style
+	shows  map[int]byte // by style: d = a date, t = a time or a duration, else a number
 	epoch  time.Time
 
 	unseen []string // hidden sheets
@@ -82,7 +82,7 @@ type book struct {
 
 // Read returns the visible sheets of a workbook that have cells, or ErrEmpty if there are none.
 func Read(data []byte, name string) ([]*Sheet, error) {
-	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
+	b := &book{name: name, parts: map[string]*zip.File{}, shows: map[int]byte{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: the archive is larger than %d MiB", name, MaxFile>>20)
 	}
@@ -281,15 +281,20 @@ func (b *book) strings(part string) error {
 
 var notCode = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\\.|_.`)
 
-// styles records for each style whether it shows dates.
+// styles records for each style whether it shows dates or times.
 func (b *book) styles(part string) error {
-	custom, cells := map[int]bool{}, false
+	custom, cells := map[int]byte{18: 't', 19: 't', 20: 't', 21: 't', 45: 't', 46: 't', 47: 't'}, false
 	return b.part(part, func(_ *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "numFmt":
 			id, _ := strconv.Atoi(attribute(e, "numFmtId"))
 			code := notCode.ReplaceAllString(strings.ToLower(attribute(e, "formatCode")), "")
-			custom[id] = strings.ContainsAny(code, "ydhs") || strings.Contains(code, "mm")
+			isTime := strings.ContainsAny(code, "hs") || code == ":mm" // of [h]:mm
+			if strings.ContainsAny(code, "yd") || !isTime && strings.Contains(code, "mm") {
+				custom[id] = 'd'
+			} else if isTime {
+				custom[id] = 't'
+			}
 		case "cellXfs", "cellStyleXfs", "cellStyles":
 			cells = e.Name.Local == "cellXfs"
 		case "xf":
@@ -297,9 +302,10 @@ func (b *book) styles(part string) error {
 				return nil
 			}
 			id, _ := strconv.Atoi(attribute(e, "numFmtId"))
-			date, known := custom[id]
-			b.dates = append(b.dates, date || !known &&
-				(id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58))
+			if custom[id] == 0 && (id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 50 && id <= 58) {
+				custom[id] = 'd'
+			}
+			b.shows[len(b.shows)] = custom[id]
 		}
 		return nil
 	})
@@ -458,18 +464,21 @@ func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 		return unescape(cell.Value), nil
 	}
 	style, _ := strconv.Atoi(cell.Style)
-	return b.number(cell.Value, style >= 0 && style < len(b.dates) && b.dates[style]), nil
+	return b.number(cell.Value, b.shows[style]), nil
 }
 
-// number returns the text of a number or a date.
-func (b *book) number(text string, date bool) string {
+// number returns the text of a number, a date or a time, as [book.shows] says.
+func (b *book) number(text string, shows byte) string {
 	v, err := strconv.ParseFloat(text, 64)
 	const exact, days = 1e15, 2958466 // a spreadsheet keeps 15 digits, and days until the year 9999
 	switch {
 	case err != nil || math.Abs(v) >= exact:
 		return text
-	case !date || v < 0 || v >= days:
+	case shows == 0 || v < 0 || v >= days:
 		return strconv.FormatFloat(v, 'f', -1, 64)
+	case shows == 't': // hours may be more than a day
+		seconds := int(math.Round(v * 24 * 60 * 60))
+		return fmt.Sprintf("%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 	}
 	day, clock := math.Modf(v)
 	at := b.epoch.AddDate(0, 0, int(day)).Add(time.Duration(math.Round(clock*24*60*60)) * time.Second)

@@ -74,6 +74,23 @@ func TestAWorkbookWithoutVisibleCellsIsRefused(t *testing.T) {
 	}
 }
 
+func TestTimesAndDurationsAreNoDates(t *testing.T) {
+	t.Parallel()
+	sheets, err := xlsx.Read(workbook(t, map[string]string{
+		"xl/workbook.xml":            `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>`,
+		"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[h]:mm"/><numFmt numFmtId="165" formatCode="mmm"/></numFmts>
+			<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="20"/><xf numFmtId="165"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml": `<worksheet><sheetData><row><c><v>1.5</v></c><c s="1"><v>1.5</v></c><c s="2"><v>0.5</v></c><c s="3"><v>45366</v></c><c s="4"><v>45366.75</v></c></row></sheetData></worksheet>`,
+	}), "book.xlsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(sheets[0].Text); got != "1.5,36:00:00,12:00:00,2024-03-15,2024-03-15 18:00:00\n" {
+		t.Error(got)
+	}
+}
+
 // FuzzRead: whatever the parts of a workbook hold, it is refused, or read as a table each of whose lines belongs to a row.
 func FuzzRead(f *testing.F) {
 	const sheets = `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`

@@ -173,6 +173,15 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				"first\n              ````\n                __z__\n              ```\n              ````\n              then",
 			},
 		},
+		"Bitbucket: code of Creole keeps blank lines at its beginning": {
+			text: `{"issues": [{"id": 1, "kind": "bug", "title": "One", "content_updated_on": null, "reporter": null, "status": "open", "content": "Run\n{{{\n\n  x = 1\n}}}\nand {{{\n#!python\n\na\nb\n}}}"}], "comments": []}`,
+			want: []string{"Run\n          ```\n\n            x = 1\n          ```\n", "```python\n\n          a\n          b\n          ```"},
+		},
+		"Jira: a document that does not decode shows its texts": {
+			text: `{"key": "AB-1", "self": "https://x.example/rest/api/3/issue/1", "fields": {"summary": "One", "status": {"name": "To Do"}, "project": {"key": "AB", "name": "Ab"},
+				"description": {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [{"type": "text", "text": "zebra words", "marks": "strong"}]}]}}}`,
+			want: []string{"zebra words"}, not: []string{"paragraph"},
+		},
 		"Trello: a list and a label that the file does not have": {
 			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "labels": [], "cards": [
 				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l"},

@@ -35,18 +35,18 @@ type style struct {
 	Attrs map[string]any `json:"attrs"`
 }
 
-// Is reports whether a value of JSON is a document.
+// Is reports whether a value of JSON is a document, even one with nodes that do not decode.
 func Is(value []byte) bool {
-	var doc node
+	var doc struct{ Type any }
 	return bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) && json.Unmarshal(value, &doc) == nil && doc.Type == "doc"
 }
 
-// Markdown converts a document. For any other JSON, it returns an empty text and counts one loss.
+// Markdown converts a document. A document that does not decode becomes its plain texts, and is counted as one loss.
 func Markdown(document []byte, o wiki.Options) (string, wiki.Lost) {
 	c := converter{o: o, lost: wiki.Lost{}}
 	var doc node
 	if err := json.Unmarshal(document, &doc); err != nil {
-		return "", wiki.Lost{"texts-not-understood": 1}
+		return strings.Join(paragraph(strings.ReplaceAll(wiki.Escape(Plain(document)), "\n", "\n\n")), "\n"), wiki.Lost{"texts-not-understood": 1}
 	}
 	return strings.Join(c.blocks(doc.Content, 0), "\n"), c.lost
 }
@@ -260,14 +260,36 @@ func (c *converter) cell(n *node, depth int) string {
 // Plain returns the text of a document, with a line for each block.
 func Plain(document []byte) string {
 	var doc node
-	if json.Unmarshal(document, &doc) != nil {
-		return ""
-	}
 	var lines []string
+	if json.Unmarshal(document, &doc) != nil {
+		doc.Content = nil
+		var tree any
+		_ = json.Unmarshal(document, &tree) // without a value there is no text
+		for line := range strings.Lines(texts(tree)) {
+			doc.Content = append(doc.Content, node{Text: line})
+		}
+	}
 	for i := range doc.Content {
 		if line := strings.TrimSpace(doc.Content[i].plain()); line != "" {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// texts returns the texts below a value of JSON, with the end of a line after each list.
+func texts(value any) (all string) {
+	switch value := value.(type) {
+	case map[string]any:
+		if value["text"] != nil {
+			all = fmt.Sprint(value["text"])
+		}
+		all += texts(value["content"])
+	case []any:
+		for _, one := range value {
+			all += texts(one)
+		}
+		all += "\n"
+	}
+	return all
 }

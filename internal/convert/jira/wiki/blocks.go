@@ -288,7 +288,7 @@ func fence(body, parameters string) []string {
 	if title := parameter(parameters, "title"); title != "" {
 		lines = append(lines, "**"+Escape(title)+"**", "")
 	}
-	return append(lines, Fence(body, lang)...)
+	return append(lines, Fence(strings.TrimPrefix(body, "\n"), lang)...)
 }
 
 // parameter returns a parameter of a macro, such as title=x.

@@ -93,7 +93,7 @@ func CodeSpan(s string) string {
 	return marks + pad + s + pad + marks
 }
 
-// Fence returns a block of code, between marks that are longer than the marks in the code.
+// Fence returns a block of code, between marks that are longer than the marks in the code. Blank lines at the beginning stay.
 func Fence(body, lang string) []string {
 	longest, run := 2, 0
 	for _, r := range body {
@@ -104,7 +104,7 @@ func Fence(body, lang string) []string {
 	}
 	marks := strings.Repeat("`", longest+1)
 	lines := []string{marks + lang}
-	if body = strings.Trim(body, "\n"); body != "" {
+	if body = strings.TrimRight(body, "\n"); body != "" {
 		lines = append(lines, strings.Split(body, "\n")...)
 	}
 	return append(lines, marks)

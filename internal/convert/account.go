@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
@@ -52,92 +53,115 @@ func either(written bool, to, otherwise outcome) outcome {
 // wordsOfRelation is the part of an item for words of the source about a relation, such as its direction.
 const wordsOfRelation Role = "words of a relation"
 
-// outcome returns what became of a value. A value that no writer has booked is lost.
-func (c *composer) outcome(i *Issue, h Held) outcome {
+// wordsOfAuthor is the part of an item for the names of the people who wrote its comments.
+const wordsOfAuthor Role = "words of an author"
+
+// outcome returns what became of a value, and the words of the value of which it is true. A value that no writer has booked is lost.
+func (c *composer) outcome(i *Issue, h Held) (to outcome, words string) {
 	field := cmp.Or(i.takes(h.Of.Name), h.Of.part)
 	role := RoleOf(field)
 	switch {
 	case role == Technical, role == Secret, c.isLeftOut(role), h.Text == "": // or nothing but markup
-		return decided
+		return decided, h.Text
 	case role == Uncarried:
-		return lost
+		return lost, h.Text
 	}
-	if to, ok := c.took.of(h, field, role); ok {
-		return to
+	if to, words, ok := c.took.of(h, field, role); ok {
+		return to, words
 	}
 	if role == OfField && nothing.MatchString(strings.Replace(strings.ToLower(h.Text), "no", "false", 1)) || role != OfField && isFlag(h.Text) {
-		return decided
+		return decided, h.Text
 	}
-	return lost
+	return lost, h.Text
 }
 
-// of returns the outcome of the part that takes a value: of its element, of the element whose name is the value, or of all others.
-func (b booked) of(h Held, field, role Role) (to outcome, ok bool) {
-	var parts []part
-	add := func(of Role, element string) { parts = append(parts, part{of, strings.ToLower(element)}) }
-	passed := h.Element == NotTaken
+// of returns the outcome of the part that takes a value, and the words of the value that had the outcome. It looks for the element of the
+// value, for the element whose name is the value, then for the part as a whole.
+func (b booked) of(h Held, field, role Role) (to outcome, words string, ok bool) {
 	switch role {
 	case OfField:
-		for name := h.Of.Name; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
-			add(OfField, name)
+		for name := h.Of.Name; name != "" && !ok; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
+			to, ok = b.find(name, OfField)
 		}
 	case OfComment:
-		add(field, cmp.Or(h.Element, h.Text))
-		if add(role, cmp.Or(h.Element, h.Text)); h.Element == "" {
-			add(role, "")
-		}
-	case OfState, OfPriority, OfType, OfLabel, Component, OfVersion, Affects, OfSprint, Assignee, History, Relation, OfParent, OfFile:
-		if h.Element != "" && role == History { // of a comment
-			add(field, h.Element)
-			add(role, h.Element)
-		}
-		add(role, h.Text)
-		add(role, path.Base(h.Text))
-		if to, ok = b.first(parts); !ok {
-			to, ok = b.best(role, h.Text)
-		}
-		if parts = nil; ok {
-			return to, ok
-		}
-		if role == Relation && h.Element != "" {
-			role, field = wordsOfRelation, wordsOfRelation
-			add(role, h.Element)
-		}
-		if !passed || slices.Contains([]Role{OfState, OfPriority, OfType, OfFile}, role) {
-			add(field, "")
-			add(role, "")
+		if to, ok = b.find(cmp.Or(h.Element, h.Text), field, role); !ok && h.Element == "" {
+			to, ok = b.find("", role)
 		}
 	case Summed:
-		if !passed {
-			add(field, "")
-			add(role, "")
+		if to, ok = b.find(h.Text, field); !ok && h.Element != NotTaken {
+			to, ok = b.find("", field, role)
 		}
+	case OfState, OfPriority, OfType, OfLabel, Component, OfVersion, Affects, OfSprint, Assignee, History, Relation, OfParent, OfFile:
+		return b.ofName(h, field, role)
 	default:
-		add(field, h.Text)
-		add(field, h.Element)
-		add(role, h.Element)
+		if to, ok = b.find(h.Text, field); !ok {
+			if to, ok = b.find(h.Element, field); !ok {
+				to, ok = b.find(h.Element, role)
+			}
+		}
 	}
-	return b.first(parts)
+	if slices.Contains([]Role{"comment_authors", "comment_emails"}, field) {
+		to = b.ofAuthor(h.Text, to)
+	}
+	return to, h.Text, ok
 }
 
-// first returns the outcome of the first part that is booked.
-func (b booked) first(parts []part) (to outcome, ok bool) {
-	for _, at := range parts {
-		if to, ok = b[at]; ok {
+// ofName returns the outcome of a value that names a part, or several parts.
+func (b booked) ofName(h Held, field, role Role) (to outcome, words string, ok bool) {
+	if h.Element != "" && role == History { // of a comment
+		if to, ok = b.find(h.Element, field, role); ok {
+			return b.ofAuthor(h.Text, to), h.Text, ok
+		}
+	}
+	for _, name := range []string{h.Text, path.Base(h.Text)} {
+		if to, ok = b.find(name, role); ok {
+			return to, h.Text, ok
+		}
+	}
+	if to, words, ok = b.worst(role, h.Text); ok {
+		return to, words, ok
+	}
+	if role == Relation && h.Element != "" {
+		role, field = wordsOfRelation, wordsOfRelation
+		if to, ok = b.find(h.Element, role); ok {
+			return to, h.Text, ok
+		}
+	}
+	if h.Element != NotTaken || slices.Contains([]Role{OfState, OfPriority, OfType, OfFile}, role) {
+		to, ok = b.find("", field, role)
+	}
+	return to, h.Text, ok
+}
+
+// ofAuthor returns the outcome of the words for the author of a comment, which are written at most as the comment is.
+func (b booked) ofAuthor(words string, to outcome) outcome {
+	if named, ok := b.find(words, wordsOfAuthor); ok {
+		return min(named, to)
+	}
+	return to
+}
+
+// find returns the outcome of an element of the first role that has the element booked.
+func (b booked) find(element string, roles ...Role) (to outcome, ok bool) {
+	for _, role := range roles {
+		if to, ok = b[part{role, strings.ToLower(element)}]; ok {
 			break
 		}
 	}
 	return to, ok
 }
 
-// best returns the best outcome of the elements of a role that a list names.
-func (b booked) best(role Role, list string) (best outcome, ok bool) {
-	for name := range strings.FieldsFuncSeq(strings.ToLower(list), func(r rune) bool { return strings.ContainsRune(",;|<>[]{}\"\n\x1f", r) }) {
-		if to, has := b[part{role, strings.TrimSpace(name)}]; has && strings.TrimSpace(name) != "" {
-			best, ok = max(best, to), true
+// worst returns the worst outcome of the elements of a role that a list names, and the first element that had it.
+func (b booked) worst(role Role, list string) (worst outcome, words string, ok bool) {
+	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(",;|<>[]{}\"\n\x1f", r) }) {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if to, has := b.find(name, role); has && (!ok || to < worst) {
+			worst, words, ok = to, name, true
 		}
 	}
-	return best, ok
+	return worst, words, ok
 }
 
 // isLeftOut reports whether the mapping leaves out all parts of a role.
@@ -170,6 +194,18 @@ func (c *composer) bookPerson(role Role, id string, to outcome) {
 	c.took.put(role, min(to, decided)) // other names
 }
 
+// bookNames books the name, the ID and the address of a person as the part of a role: the name that texts show as written, others as left
+// out unless the mapping lists them.
+func (c *composer) bookNames(of Role, id string, to outcome) {
+	p, _ := c.mapping.People.Find(id)
+	_, mapped := c.mapping.People.Own(id)
+	shown := c.person(id)
+	for _, text := range c.found.words(id) {
+		listed := mapped && (text == id || strings.EqualFold(text, p.Email))
+		c.took.putElement(of, beginning(text), either(listed || plainName(text) == shown, to, min(to, decided)))
+	}
+}
+
 // bookItem books the parts of an item that are single, by the fields of its manifest.
 func (c *composer) bookItem(at place, m manifest.Map) {
 	i, b := at.issue, c.took
@@ -192,8 +228,11 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 	b.putName(OfState, i.State.Name, ofState || has("state"))
 	_, ofPriority := c.mapping.Priorities.Own(i.Priority)
 	b.putName(OfPriority, i.Priority, ofPriority || has("priority"))
-	_, ofType := c.mapping.Types.Own(i.Type)
-	b.putName(OfType, i.Type, ofType || has("type"))
+	kind, ofType := c.mapping.Types.Own(i.Type)
+	b.putName(OfType, i.Type, ofType && !kind.Skip || has("type"))
+	if kind, _ = c.mapping.Types.Find(i.Type); kind.Skip {
+		b.put(OfType, decided)
+	}
 	b.put("start_date", either(has("start_date"), carried, lost))
 	b.put("target_date", either(has("target_date"), carried, lost))
 	b.put("created_at", either(has("created_at"), carried, either(i.Created.IsZero(), lost, asText)))
@@ -235,8 +274,20 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 		full = lost
 	}
 	b.put(Summed, full)
-	b.put("watchers", either(full == lost, lost, asText))
-	b.put("watcher_ids", either(full == lost, lost, decided)) // the names are written
+	watched := either(full == lost, lost, asText)
+	b.putElement("watchers", strconv.Itoa(i.Left["watchers"]), watched)
+	for _, of := range []Role{"watchers", "watcher_ids"} {
+		b.put(of, min(watched, decided)) // other words for a person whose name is written
+		for _, id := range i.Watchers {
+			c.bookNames(of, id, watched)
+		}
+	}
+	for _, w := range i.Work {
+		c.bookNames(Summed, w.Author, full)
+	}
+	for _, e := range i.Events {
+		c.bookNames(Summed, e.Author, full)
+	}
 	b.put("votes", either(full == lost, lost, asText))
 	if len(i.Attachments) > 0 { // the list of files has them all
 		to := either(c.mapping.Attachments.Skip, decided, carried)
@@ -270,6 +321,7 @@ func (c *composer) bookComment(one Comment, to outcome) {
 	header := c.mapping.Comments.Header
 	by, _ := c.mapping.People.Find(one.Author)
 	author := either(strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided))
+	c.bookNames(wordsOfAuthor, one.Author, carried)
 	c.took.putElement("comment_authors", at, author)
 	for _, part := range []Role{"created_by", "created_by_name", "created_by_email"} { // where comments are records like issues
 		c.took.putElement(part, at, min(author, asText))
@@ -299,15 +351,17 @@ func (c *composer) bookExport() {
 func (c *composer) account(at place, m manifest.Map) {
 	c.bookItem(at, m)
 	for _, h := range at.issue.Held {
-		c.book(at.issue, h, c.outcome(at.issue, h))
+		c.book(at.issue, h)
 	}
 	clear(c.took)
 	delete(c.report.ledger.told, at.issue)
 }
 
 // book counts a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
-func (c *composer) book(i *Issue, h Held, to outcome) {
+func (c *composer) book(i *Issue, h Held) {
 	l := c.report.ledger
+	to, words := c.outcome(cmp.Or(i, &Issue{}), h)
+	h.Text = words
 	l.book(h, to)
 	role, told := h.Of.Role, l.told[i]
 	if role == Summed { // losses.txt lists losses of summed values under uncarried
@@ -333,7 +387,7 @@ func (c *composer) isText(f Field) bool {
 func (c *composer) accountForRest(composed map[*Issue]bool) {
 	c.bookExport()
 	for _, h := range inOrder(c.found.held) {
-		c.book(nil, h, c.outcome(&Issue{}, h))
+		c.book(nil, h)
 	}
 	for _, h := range inOrder(c.found.double) {
 		c.report.ledger.book(h, decided)

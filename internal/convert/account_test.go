@@ -125,6 +125,10 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 	t.Parallel()
 	const github = `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Empty the cart first", "user": {"login": "kim"}, "assignees": [{"login": "lee"}],
 		"comments": [{"id": 7, "body": "Empty the cart first", "user": {"login": "robot"}, "created_at": "2025-02-03T10:00:00Z"}, {"id": 8, "body": "Ask lee", "user": {"login": "kim"}, "created_at": "2025-02-04T10:00:00Z"}]}]`
+	const redmine = `{"issues": [{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "watchers": [{"id": 7, "name": "Kim Lee"}],
+		"journals": [{"id": 3, "user": {"id": 8, "name": "Lou Ray"}, "created_on": "2025-01-02T00:00:00Z", "details": [{"property": "attr", "name": "status_id", "old_value": "1", "new_value": "2"}]}]}]}`
+	const gitlab = "Title,Description,Issue ID,URL,State,Author,Author Username,Assignee,Assignee Username,Confidential,Locked,Due Date,Created At (UTC),Updated At (UTC),Closed At (UTC),Milestone,Weight,Labels,Time Estimate,Time Spent\n" +
+		"One,Text,1,https://gitlab.com/a/b/-/issues/1,Open,Kim,kim,\"Kim, Lou\",\"kim, lou\",No,No,,2025-01-02 00:00:00,2025-01-02 00:00:00,,,,\"hot, cold\",0,0\n"
 	for name, tt := range map[string]struct {
 		f       fixture
 		mapping string
@@ -209,6 +213,39 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One", "comments": [{"comment": "Yes", "created_by": "Kim"}, {"comment": "Built", "created_by": "Robot"}]}]`),
 			"people: {Robot: bot, '*': text}\n", "comments.comment",
 			convert.ValueCount{Carried: 1, Lost: 1},
+		},
+		"the names of watchers are left out, if the mapping makes everybody anonymous": {
+			inline(t, "r.json", redmine), "people: {'*': anonymous}\nsummary: full\n", "watchers.name", convert.ValueCount{Decided: 1},
+		},
+		"the number of watchers is in a text, and who they are is left out, if nobody has a name": {
+			inline(t, "j.json", `[{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "watches": {"watchCount": 3}}}]`),
+			"people: {'*': anonymous}\nsummary: full\n", "watches.watchCount",
+			convert.ValueCount{AsText: 1},
+		},
+		"who changed an issue is left out, if the mapping makes everybody anonymous": {
+			inline(t, "r.json", redmine), "people: {'*': anonymous}\nsummary: full\n", "changes: journals.user.name", convert.ValueCount{Decided: 1},
+		},
+		"the login of a comment's author is left out, if the name is written": {
+			inline(t, "y.json", `[{"idReadable": "A-1", "summary": "One", "comments": [{"id": "7", "text": "Yes", "author": {"login": "kim", "fullName": "Kim Lee"}, "created": 1790760000000}]}]`),
+			"people: {'*': text}\n", "comments.author.login",
+			convert.ValueCount{Decided: 1},
+		},
+		"the name of a comment's author is carried, if everybody is text": {
+			inline(t, "y.json", `[{"idReadable": "A-1", "summary": "One", "comments": [{"id": "7", "text": "Yes", "author": {"login": "kim", "fullName": "Kim Lee"}, "created": 1790760000000}]}]`),
+			"people: {'*': text}\n", "comments.author.fullName",
+			convert.ValueCount{Carried: 1},
+		},
+		"of several assignees in a cell the one who is lost counts": {
+			inline(t, "g.csv", gitlab), "people: {Kim: kim@example.com, '*': anonymous}\n", "Assignee", convert.ValueCount{Lost: 1},
+		},
+		"of several labels in a cell the one that the mapping skips counts": {
+			inline(t, "g.csv", gitlab), "labels: {skip: [cold]}\npeople: {'*': text}\n", "Labels", convert.ValueCount{Decided: 1},
+		},
+		"a type that the mapping skips is left out": {
+			inline(t, "t.csv", "Key,Title,Type\nA-1,One,Bug\nA-2,Two,Task\n"), "types: {Bug: skip}\n", "Type", convert.ValueCount{Carried: 1, Decided: 1},
+		},
+		"a type of JSON that the mapping skips is left out": {
+			inline(t, "r.json", redmine), "types: {Bug: skip}\npeople: {'*': text}\n", "tracker.name", convert.ValueCount{Decided: 1},
 		},
 		"the date of a comment of a bot is lost, too": {
 			inline(t, "g.json", github), "people: {robot: bot, '*': text}\n", "comments.created_at", convert.ValueCount{Carried: 1, Lost: 1},

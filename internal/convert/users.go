@@ -47,6 +47,14 @@ func (cl *collection) users(in io.Reader, name string) error {
 	}
 }
 
+// words returns the ID, the name and the address of a person.
+func (cl *collection) words(id string) []string {
+	if p := cl.people[id]; p != nil {
+		return []string{id, p.Name, p.Email}
+	}
+	return []string{id}
+}
+
 // mailAddress matches an e-mail address in any text.
 var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
 

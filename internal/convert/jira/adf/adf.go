@@ -264,8 +264,10 @@ func Plain(document []byte) string {
 	if json.Unmarshal(document, &doc) != nil {
 		doc.Content = nil
 		var tree any
+		var b strings.Builder
 		_ = json.Unmarshal(document, &tree) // without a value there is no text
-		for line := range strings.Lines(texts(tree)) {
+		writeTexts(&b, tree)
+		for line := range strings.Lines(b.String()) {
 			doc.Content = append(doc.Content, node{Text: line})
 		}
 	}
@@ -277,19 +279,18 @@ func Plain(document []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// texts returns the texts below a value of JSON, with the end of a line after each list.
-func texts(value any) (all string) {
+// writeTexts writes the texts below a value of JSON, with the end of a line after each list.
+func writeTexts(b *strings.Builder, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		if value["text"] != nil {
-			all = fmt.Sprint(value["text"])
+			fmt.Fprint(b, value["text"])
 		}
-		all += texts(value["content"])
+		writeTexts(b, value["content"])
 	case []any:
 		for _, one := range value {
-			all += texts(one)
+			writeTexts(b, one)
 		}
-		all += "\n"
+		b.WriteString("\n")
 	}
-	return all
 }

@@ -225,6 +225,9 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"who changed an issue is left out, if the mapping makes everybody anonymous": {
 			inline(t, "r.json", redmine), "people: {'*': anonymous}\nsummary: full\n", "changes: journals.user.name", convert.ValueCount{Decided: 1},
 		},
+		"the kind of a change in Redmine is of use to the tracker only": {
+			inline(t, "r.json", redmine), "summary: full\n", "journals.details.property", convert.ValueCount{Decided: 1},
+		},
 		"the login of a comment's author is left out, if the name is written": {
 			inline(t, "y.json", `[{"idReadable": "A-1", "summary": "One", "comments": [{"id": "7", "text": "Yes", "author": {"login": "kim", "fullName": "Kim Lee"}, "created": 1790760000000}]}]`),
 			"people: {'*': text}\n", "comments.author.login",

@@ -105,8 +105,7 @@ func (mb *memberships) findFormer(s *memberSet) {
 	}
 }
 
-// hasLeft reports whether a wanted member is known to have left the container, into which the service does not take them back, or the
-// workspace.
+// hasLeft reports whether a wanted member is known to have left the workspace, or a container that the service does not let them join again.
 func (mt *memberSet) hasLeft(e *member) bool {
 	return e.hasLeft || mt.hasList && mt.list.has(e.id) && mt.kind.Membership.HasLeft(mt.list.rows[e.id][0])
 }

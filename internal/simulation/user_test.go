@@ -150,7 +150,15 @@ func (p *process) come(kind edgeKind, call string) (e edge, how string, alive bo
 	p.mu.Lock()
 	p.counts[call]++
 	e = edge{p.name, p.run, call, p.counts[call]}
-	if p.rest(p.pace(kind, e)); p.dead {
+	pace, until := p.pace(kind, e), p.sleeps
+	if kind == edgeOfRead || kind == edgeOfWrite { // a request that has left arrives although the process falls asleep meanwhile
+		p.mu.Unlock()
+		time.Sleep(max(pace, time.Until(until))) //nolint:forbidigo // in a bubble it takes no time
+		p.mu.Lock()
+	} else {
+		p.rest(pace)
+	}
+	if p.dead {
 		return e, "", false
 	}
 	if how = p.faults[e]; how == "" {
@@ -255,6 +263,7 @@ func (p *process) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.rest(time.Until(p.sleeps))
 	if kind == edgeOfWrite {
 		p.effects++
 	}

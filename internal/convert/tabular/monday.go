@@ -25,13 +25,8 @@ func monday() *Layout {
 			if b.records {
 				return "", false
 			}
-			switch shape, _ := mondayShape(b.text); shape {
-			case mondayBoard:
-				return "the title of a board, and groups with a header each", true
-			case mondayUpdates:
-				return "the updates of a board", true
-			}
-			return "", false
+			header, updates := mondayShape(b.text)
+			return map[bool]string{true: "the updates of a board", false: "the title of a board, and groups with a header each"}[updates], header != nil
 		},
 		Each: func(c *Cells, i *convert.Issue) string {
 			if i.State.Name == "" {
@@ -62,37 +57,29 @@ const (
 	mondayFiles = "Asset IDs"
 )
 
-// mondayKind is the kind of a sheet.
-type mondayKind int
-
-const (
-	mondayBoard mondayKind = iota + 1
-	mondayUpdates
-)
-
-// mondayShape recognises a board or its updates by the first rows, and returns the header. The kind is 0 for other tables.
-func mondayShape(head []byte) (mondayKind, []string) {
+// mondayShape recognises a board or its updates by the first rows, and returns the header, or nil for other tables.
+func mondayShape(head []byte) (header []string, updates bool) {
 	r := mondayRows(strings.NewReader(string(head)))
 	alone := 0 // rows of one cell
 	for range 12 {
 		row, err := r.Read()
 		if err != nil && (!errors.Is(err, csv.ErrQuote) || len(row) == 0) { // the text may be cut
-			return 0, nil
+			return nil, false
 		}
 		switch filled := table.NewRow(0, row).Filled(); {
 		case filled == 0:
 		case filled == 1 && strings.TrimSpace(row[0]) != "":
 			alone++
 		case alone >= 2 && words.Fold(row[0]) == "name":
-			return mondayBoard, row
+			return row, false
 		case words.Fold(row[0]) == "itemid" && slices.ContainsFunc(row, func(cell string) bool { return words.Fold(cell) == "updatecontent" }):
-			return mondayUpdates, row
+			return row, true
 		case filled == 2 && alone == 0 && words.Fold(row[1]) == "updates": // the title of the other sheet
 		default:
-			return 0, nil
+			return nil, false
 		}
 	}
-	return 0, nil
+	return nil, false
 }
 
 // mondayRows returns a reader of CSV with rows of any length.
@@ -112,11 +99,11 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	kind, header := mondayShape(text[:min(len(text), 64<<10)])
-	if kind == 0 {
+	header, updates := mondayShape(text[:min(len(text), 64<<10)])
+	if header == nil {
 		return nil, nil, fmt.Errorf("%s:1: the file is neither a board nor the updates of a board", file)
 	}
-	m := &mondaySheet{kind: kind, header: header, keys: map[string]int{}, hasID: slices.ContainsFunc(header, isMondayID)}
+	m := &mondaySheet{updates: updates, header: header, keys: map[string]int{}, hasID: slices.ContainsFunc(header, isMondayID)}
 	for r := mondayRows(strings.NewReader(string(text))); ; {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -153,7 +140,7 @@ type mondayItem struct {
 
 // mondaySheet is the state of reading a sheet.
 type mondaySheet struct {
-	kind      mondayKind
+	updates   bool // not a board
 	header    []string
 	hasID     bool
 	names     nameList
@@ -189,12 +176,12 @@ func (m *mondaySheet) row(line int, cells []string) {
 	switch {
 	case filled == 0:
 	case same(m.header):
-		if m.kind == mondayBoard {
+		if !m.updates {
 			m.close(line)
 			m.of, m.alone, m.subitems, m.parent = m.alone, "", nil, ""
 		}
 		m.started = true
-	case m.kind == mondayUpdates:
+	case m.updates:
 		if m.started {
 			texts := m.put(line, m.header, cells)
 			if ids := texts[mondayFiles]; ids != "" { // by which the API gives the files
@@ -278,7 +265,7 @@ func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
 		switch {
 		case words.Fold(name) == "name":
 			name = "Name"
-		case isMondayID(name) && m.kind == mondayUpdates:
+		case isMondayID(name) && m.updates:
 			name = mondayOf
 		case isMondayID(name):
 			if name = mondayID; !m.hasID {

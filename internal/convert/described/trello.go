@@ -36,15 +36,15 @@ type boards struct {
 type board struct {
 	convert.Project
 
-	id    string
-	cards []*convert.Issue
-	count map[string]int // numbers of records by list, and of cards left out by their role, such as "template card"
+	id          string
+	cards       []*convert.Issue
+	count, left map[string]int // numbers of records by list, and of cards left out by their role
 }
 
 // trelloHooks returns the hooks for Trello.
 func trelloHooks() hooks {
 	b := &boards{
-		all: []*board{{count: map[string]int{}}}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
+		all: []*board{{count: map[string]int{}, left: map[string]int{}}}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
 		said: map[string]bool{}, fields: map[*convert.Issue][]records.Value{},
 	}
 	return hooks{record: b.record, place: b.place, finish: b.finish, text: func(text string) string { return smartCard.ReplaceAllString(text, ")") }}
@@ -75,7 +75,7 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 	default:
 		of.id, of.Project = at("id"), convert.Project{Key: cmp.Or(at("shortLink"), at("id")), Name: at("name"), Description: at("desc"), Short: at("name")}
 		*x.project(of.Key) = of.Project
-		b.all = append(b.all, &board{count: map[string]int{}})
+		b.all = append(b.all, &board{count: map[string]int{}, left: map[string]int{}})
 		return true, nil
 	}
 	return false, err
@@ -96,7 +96,7 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	at, of := x.reads(v), b.all[len(b.all)-1]
 	if role := cmp.Or(at("cardRole"), map[string]string{"true": "template"}[at("isTemplate")]); role != "" {
 		x.leave[i] = "cards left out"
-		of.count[role+" card"]++
+		of.left[role]++
 	}
 	for _, label := range v.At("labels") { // older boards have no list of labels
 		if id := x.reads(label)("id"); !b.parts[id].Object {
@@ -116,18 +116,17 @@ func (b *boards) finish(x *reader) {
 			list := x.reads(b.parts[i.State.Name])
 			i.Project, i.Archived = of.Key, i.Archived || list("closed") == "true"
 			for _, part := range append(i.Labels, convert.Label{Name: i.State.Name}) {
-				if had := b.bearers[part.Name]; had == nil || had.Archived && !i.Archived {
+				had := b.bearers[part.Name]
+				if had == nil || had.Archived && !i.Archived {
 					b.bearers[part.Name] = i
+				}
+				if had == nil {
+					b.named[b.nameOf(x, part.Name, i)]++
 				}
 			}
 			i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
 		}
 		of.number(x)
-	}
-	for id, card := range b.bearers {
-		b.named[b.nameOf(x, id, card)]++
-	}
-	for _, of := range b.all {
 		missing := 0
 		for _, i := range of.cards {
 			b.complete(x, i)
@@ -135,10 +134,8 @@ func (b *boards) finish(x *reader) {
 				missing += max(0, x.counted[i.ID]-len(x.comments[i.ID]))
 			}
 		}
-		for _, what := range sortedKeys(of.count) {
-			if strings.HasSuffix(what, " card") {
-				x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.count[what], what)+" left out")
-			}
+		for _, role := range sortedKeys(of.left) {
+			x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.left[role], role+" card")+" left out")
 		}
 		x.noteIf(missing, "actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
 			"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+

@@ -268,3 +268,25 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// Of two texts of one comment the newer one is written, in whichever file it is.
+func TestOfTwoTextsOfOneCommentTheNewerCounts(t *testing.T) {
+	t.Parallel()
+	const issue = `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 1}]`
+	const comment = `[{"issue_url": "https://api.github.com/repos/a/b/issues/1", "id": 7, "body": "%s", "user": {"login": "kim"}, "created_at": "2025-02-03T10:00:00Z"%s}]`
+	newer := fmt.Sprintf(comment, "zebra new", `, "updated_at": "2025-02-05T10:00:00Z"`)
+	older := fmt.Sprintf(comment, "zebra old", `, "updated_at": "2025-02-04T10:00:00Z"`)
+	for name, tt := range map[string]struct{ first, second, want string }{
+		"the first is newer":                        {newer, older, "zebra new"},
+		"the second is newer":                       {older, newer, "zebra new"},
+		"without a time of change the later file's": {fmt.Sprintf(comment, "zebra old", ""), fmt.Sprintf(comment, "zebra new", ""), "zebra new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, _ := manifests(t, inline(t, "a.json", issue, "b.json", tt.first, "c.json", tt.second), "people: {'*': text}\n")
+			if !strings.Contains(text, tt.want) || strings.Contains(text, "zebra old") {
+				t.Error(text)
+			}
+		})
+	}
+}

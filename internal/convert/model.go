@@ -151,6 +151,7 @@ type Comment struct {
 	ID     string
 	Author string
 	At     time.Time // zero if unknown
+	Edited time.Time `json:"-"` // zero if unknown
 	Text   Text
 	Hidden bool   `json:",omitempty"` // only some may see it, or it was hidden as spam
 	Source string `json:"-"`          // the value of the source, or what tells the comment apart there, if it has no ID
@@ -159,10 +160,13 @@ type Comment struct {
 // Comments are comments that files hold outside their issues, by the key with which they name the issue.
 type Comments map[string][]Comment
 
-// Add adds a comment of an issue. If pages overlap, a later comment replaces an earlier one of the same ID.
+// Add adds a comment of an issue. If pages overlap, a later comment replaces one of the same ID that was not
+// edited after it.
 func (cm Comments) Add(issue string, one Comment) {
 	if n := slices.IndexFunc(cm[issue], func(had Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
-		cm[issue][n] = one
+		if !one.Edited.Before(cm[issue][n].Edited) || one.Edited.IsZero() {
+			cm[issue][n] = one
+		}
 		return
 	}
 	cm[issue] = append(cm[issue], one)

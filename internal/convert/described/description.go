@@ -216,6 +216,9 @@ func (s *section) role(field string) convert.Role {
 		}
 		return convert.Role(field)
 	case "comment":
+		if field == "updated_at" {
+			return ""
+		}
 		return cmp.Or(map[string]convert.Role{"created_at": "comment_times", "created_by": "comment_authors"}[field], convert.OfComment)
 	case "file":
 		return map[bool]convert.Role{true: convert.OfField, false: convert.OfFile}[field == "about"]

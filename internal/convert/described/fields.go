@@ -352,10 +352,11 @@ func (x *reader) taskLists(i *convert.Issue, s *section, lists []records.Value) 
 func (x *reader) remark(s *section, v records.Value) convert.Comment {
 	c := convert.Comment{
 		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-		Text: x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
+		Edited: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("updated_at"))),
+		Text:   x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
 	}
 	if c.ID == "" {
-		c.Source = x.sign(s, v)
+		c.Source, c.Edited = x.sign(s, v), time.Time{}
 	}
 	c.Text = x.written(s, v, c.Text)
 	return c

@@ -137,7 +137,7 @@ func number(key string, row int) int {
 // comment makes a comment from a row.
 func (e *export) comment(c *Cells) {
 	one := convert.Comment{
-		ID: c.One(commentID), At: c.Date(c.One("created_at")),
+		ID: c.One(commentID), At: c.Date(c.One("created_at")), Edited: c.Date(c.One("updated_at")),
 		Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)},
 	}
 	if one.ID == "" {

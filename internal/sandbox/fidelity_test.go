@@ -266,7 +266,7 @@ func (v verdict) example() string {
 func operationsUnserved(t *testing.T, edition Edition, section string) (known, unserved int) {
 	t.Helper()
 	s := openTest(t, Options{Edition: edition})
-	for _, p := range publishedPaths(section) {
+	for _, p := range publishedPaths()[section] {
 		path := strings.ReplaceAll(strings.Replace(p.pattern, "workspaces/{}", "workspaces/"+Workspace, 1), "{}", unknownID)
 		for _, method := range p.methods {
 			req := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // operationsText lists the operations of the service, a path with its methods on each line, in sections: the community
@@ -22,25 +23,25 @@ type publishedPath struct {
 	methods []string
 }
 
-// publishedPaths returns the paths of a section.
-func publishedPaths(section string) []publishedPath {
-	_, text, _ := strings.Cut(operationsText, "["+section+"]\n")
-	text, _, _ = strings.Cut(text, "\n[")
-	var out []publishedPath
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) > 1 {
-			out = append(out, publishedPath{words[0], words[1:]})
+// publishedPaths returns the paths of each section.
+var publishedPaths = sync.OnceValue(func() map[string][]publishedPath { //nolint:gochecknoglobals // a constant
+	paths, section := map[string][]publishedPath{}, ""
+	for line := range strings.Lines(operationsText) {
+		if name, begins := strings.CutPrefix(line, "["); begins {
+			section, _, _ = strings.Cut(name, "]")
+		} else if words := strings.Fields(line); len(words) > 1 {
+			paths[section] = append(paths[section], publishedPath{words[0], words[1:]})
 		}
 	}
-	return out
-}
+	return paths
+})
 
 // matches reports whether a path has the pattern. Parameters are IDs, except a workspace and, in API v2, a project or a work item.
 func (pp publishedPath) matches(path string) bool {
-	pattern, given := strings.Split(pp.pattern, "/"), strings.Split(path, "/")
-	if len(pattern) != len(given) {
+	if strings.Count(pp.pattern, "/") != strings.Count(path, "/") {
 		return false
 	}
+	pattern, given := strings.Split(pp.pattern, "/"), strings.Split(path, "/")
 	for i, segment := range pattern {
 		named := i > 0 && (pattern[i-1] == "workspaces" || strings.HasPrefix(path, v2Root) && slices.Contains([]string{"projects", "work-items"}, pattern[i-1]))
 		if segment != given[i] && (segment != "{}" || !isUUID(given[i]) && !named) {
@@ -57,7 +58,7 @@ func (s *Server) publishedAt(path string) (publishedPath, bool) {
 		return publishedPath{}, false
 	}
 	for _, section := range s.opts.Edition.sections() {
-		for _, p := range publishedPaths(section) {
+		for _, p := range publishedPaths()[section] {
 			if p.matches(path) {
 				return p, true
 			}
@@ -76,7 +77,7 @@ func (e Edition) sections() []string {
 func (e Edition) Has(method, path string) bool {
 	path = regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "{}")
 	return slices.ContainsFunc(e.sections(), func(section string) bool {
-		return slices.ContainsFunc(publishedPaths(section), func(p publishedPath) bool { return p.pattern == path && slices.Contains(p.methods, method) })
+		return slices.ContainsFunc(publishedPaths()[section], func(p publishedPath) bool { return p.pattern == path && slices.Contains(p.methods, method) })
 	})
 }
 

@@ -65,7 +65,7 @@ func TestEachOperationIsServedOrSaysThatItIsNot(t *testing.T) {
 					}
 				}
 			}
-			for _, p := range publishedPaths(section) {
+			for _, p := range publishedPaths()[section] {
 				path := strings.ReplaceAll(strings.Replace(p.pattern, "workspaces/{}", "workspaces/"+Workspace, 1), "{}", unknownID)
 				for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 					got := ask(t, s, method, path, "")

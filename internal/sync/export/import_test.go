@@ -169,7 +169,7 @@ func (s *service) values() map[string]map[string]string {
 	visit = func(parent, called string, params map[string]string) {
 		for _, k := range resource.Kinds() {
 			list, ok := k.Op(resource.List, resource.V1)
-			if !ok || k.Section == "" || k.Parent != parent {
+			if !ok || k.Section == "" || k.Parent != parent || k.Governance.AtWorkspace { // the workspace lists the states of all projects, by equal names
 				continue
 			}
 			path, _ := list.Expand(params)

@@ -56,7 +56,7 @@ const wordsOfRelation Role = "words of a relation"
 // wordsOfAuthor is the part of an item for the names of the people who wrote its comments.
 const wordsOfAuthor Role = "words of an author"
 
-// outcome returns what became of a value, and the words of the value of which it is true. A value that no writer has booked is lost.
+// outcome returns what became of a value, and the words of the value that this is about. A value that no writer has booked is lost.
 func (c *composer) outcome(i *Issue, h Held) (to outcome, words string) {
 	field := cmp.Or(i.takes(h.Of.Name), h.Of.part)
 	role := RoleOf(field)

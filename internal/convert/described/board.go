@@ -96,10 +96,10 @@ func (g *repository) card(x *reader, r records.Record, v records.Value) error {
 			c.fields = append(c.fields, fieldOf(part.Name, part))
 		}
 	}
-	if n := slices.IndexFunc(g.cards, func(had *boardItem) bool { return had.id == c.id }); n >= 0 { // pages overlap
+	if n, known := g.places[c.id]; known { // pages overlap
 		g.cards[n] = c
 	} else {
-		g.cards = append(g.cards, c)
+		g.places[c.id], g.cards = len(g.cards), append(g.cards, c)
 	}
 	return nil
 }

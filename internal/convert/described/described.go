@@ -143,9 +143,7 @@ func (x *reader) hand(i *convert.Issue) {
 	if lists := x.tasks[at]; lists != nil && x.latest[at] == i {
 		i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
 	}
-	if kind := x.head().word("related"); kind != "" {
-		x.relate(i, kind)
-	}
+	x.relatePages(i)
 	if x.hooks.complete != nil {
 		x.hooks.complete(x, i)
 	}
@@ -161,16 +159,19 @@ func (x *reader) hand(i *convert.Issue) {
 	x.to.Issue(i)
 }
 
-// relate turns pages that an issue points to into relations if they are the pages of other issues of its project.
-func (x *reader) relate(i *convert.Issue, kind string) {
-	address := regexp.MustCompile(x.head().word("item page"))
+// relatePages turns pages that an issue points to into relations if they are the pages of other issues of its project. The relation begins at
+// one of the two issues, so that two issues that point to each other have one relation.
+func (x *reader) relatePages(i *convert.Issue) {
+	if x.itemPage == nil {
+		return
+	}
 	i.Pages = slices.DeleteFunc(i.Pages, func(page convert.Attachment) bool {
-		m := append(address.FindStringSubmatch(page.URL), "", "")
+		m := append(x.itemPage.FindStringSubmatch(page.URL), "", "")
 		other := x.original[m[1]]
 		if other == nil || other == i || other.Project != i.Project {
 			return false
-		} // the relation begins at one of the two issues, so that two issues that link to each other have one relation
-		i.Links = append(i.Links, convert.Link{Type: kind, To: other.Key, Inward: other.Key < i.Key, Files: []string{page.URL, page.Name}})
+		}
+		i.Links = append(i.Links, convert.Link{Type: x.head().word("related"), To: other.Key, Inward: other.Key < i.Key, Files: []string{page.URL, page.Name}})
 		return true
 	})
 }

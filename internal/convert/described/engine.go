@@ -60,7 +60,8 @@ type reader struct {
 	scope          string                      // the project of the record, if keys are those of a project
 	under          string                      // the prefix of the names of values of the record
 	at             diag.Position               // of the record
-	original       map[string]*convert.Issue   // by the key in their records, which a hook may change
+	itemPage       *regexp.Regexp              // matches the pages of issues that are relations; nil = no page is
+	original       map[string]*convert.Issue   // if some are: issues by the key in their records, which a hook may change
 	short          map[string]string           // names of issues of which the files have only a reference, by key
 	site           string                      // the address of the tracker, from the address of a file
 	named          string                      // the issue that the last record names
@@ -90,7 +91,7 @@ func described(text string, h func() hooks) *api {
 // reader returns a reader of one export.
 func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	d := describe(a.text)
-	return &reader{
+	x := &reader{
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, apart: convert.Apart{},
@@ -98,6 +99,10 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{}, leave: map[*convert.Issue]string{}, told: map[*convert.Issue]int{},
 	}
+	if page := d.head().word("item page"); page != "" {
+		x.itemPage = regexp.MustCompile(page)
+	}
+	return x
 }
 
 // record reads a record, or the rest of a page after its lists were read.
@@ -245,7 +250,9 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 		}
 	}
 	x.book(i, prefixed(x.under, booked))
-	x.original[i.Key] = i
+	if x.itemPage != nil {
+		x.original[i.Key] = i
+	}
 	x.add(i)
 }
 

@@ -32,6 +32,7 @@ func github() *api {
 type repository struct {
 	title    string         // of a board
 	cards    []*boardItem   // items of all boards, in the order of the files
+	places   map[string]int // of these, by ID
 	files    []string       // in their order
 	entries  map[string]int // records, by file
 	items    map[string]int // records within lists, by file
@@ -48,7 +49,7 @@ type repository struct {
 // githubHooks returns the hooks for GitHub.
 func githubHooks() hooks {
 	g := &repository{
-		entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
+		places: map[string]int{}, entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},
 		statuses: map[*convert.Issue][]status{}, ofBoard: map[*convert.Issue]bool{},
 	}
 	complete := func(x *reader, i *convert.Issue) {

@@ -162,7 +162,7 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 
 var baseURL = regexp.MustCompile(`(?m)^\s*jira\.baseurl\s*:\s*(https?://\S+?)/?\s*$`)
 
-// file reads a file: the elements of entities.xml, or the tables of activeobjects.xml, of which only the table of sprints is understood.
+// file reads the elements of entities.xml, or the tables of activeobjects.xml. Only the table of sprints is understood.
 func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
 	limited := &bounded{in: &legal{in: text}, limit: maxItem}
 	d := xml.NewDecoder(limited)
@@ -240,7 +240,7 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, r *row) error 
 	return err
 }
 
-// tableRow reads a row of a table in activeobjects.xml. Rows of other tables than that of sprints are only counted.
+// tableRow reads a row of a table in activeobjects.xml. Rows of sprints are read, and the values of other rows are counted.
 func (b *backup) tableRow(d *xml.Decoder, start *xml.StartElement, r *row, table string, columns []string) error {
 	cells, err := children(d, start, r.At)
 	for n, cell := range cells {

@@ -1,7 +1,7 @@
 // Package described reads answers of trackers' REST APIs by descriptions: pages, arrays or lines of issues, and beside them comments and
 // other objects with an address of their own, in any number of files. It also reads exports of the same form.
 //
-// Each tracker has a text that describes its records (redmine.txt; see description), and hooks in code for rules that
+// Each tracker has a text that describes its records (redmine.txt; words.md lists the words), and hooks in code for rules that
 // no path can express (redmine.go). The rest is the same for all: several records of one issue are joined, and comments,
 // files and changes find their issue.
 // The package must not know manifests.

@@ -37,6 +37,56 @@ func TestEachLineOfADescriptionIsRead(t *testing.T) {
 	}
 }
 
+// TestThePageOfTheWordsNamesEachWordOfADescription: somebody who describes a new tracker has the page only.
+func TestThePageOfTheWordsNamesEachWordOfADescription(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("words.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := map[string]bool{} // section and word
+	for _, part := range strings.Split(string(page), "\n## ")[1:] {
+		title, _, _ := strings.Cut(part, "\n")
+		for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*?)(?: \\| .*)? \\|$").FindAllStringSubmatch(part, -1) {
+			sections := map[string]string{"The first section": "", "Fields of an issue": "issue", "Sections about names": "section"}
+			of, one := sections[title]
+			if !one {
+				of = row[2]
+			}
+			for section := range strings.SplitSeq(of, ", ") {
+				for word := range strings.SplitSeq(strings.ReplaceAll(row[1], "`", ""), ", ") {
+					explained[section+"/"+word] = true
+				}
+			}
+		}
+	}
+	used := map[string]bool{}
+	for _, a := range apis() {
+		for n, s := range describe(a.text).sections {
+			for _, l := range s.lines {
+				switch word, _, _ := strings.Cut(l.field, " "); {
+				case n == 0:
+					used["/"+l.field] = true
+				case explained["section/"+s.kind]: // its words are names
+					used["section/"+s.kind] = true
+				default:
+					used[s.kind+"/"+word] = true
+				}
+			}
+		}
+	}
+	for word := range used {
+		if !explained[word] {
+			t.Errorf("words.md does not explain %s", word)
+		}
+	}
+	for word := range explained {
+		if !used[word] {
+			t.Errorf("words.md explains %s, which no description has", word)
+		}
+	}
+}
+
 // TestADescriptionSaysMoreThanTheCodeBesideIt: what a tracker has beside its description is at most 60 lines, and more for an archive and for boards.
 func TestADescriptionSaysMoreThanTheCodeBesideIt(t *testing.T) {
 	t.Parallel()

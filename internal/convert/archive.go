@@ -125,11 +125,10 @@ func (in *inputs) tarball(f File, size int64) (bool, error) {
 		return true, damaged(err)
 	}
 	start := make([]byte, 512)
-	n, err := io.ReadFull(z, start)
-	if n == len(start) && string(start[257:262]) != "ustar" || errors.Is(err, io.EOF) {
+	if n, _ := io.ReadFull(z, start); n < len(start) || string(start[257:262]) != "ustar" {
 		return false, nil
 	}
-	t := tar.NewReader(io.MultiReader(bytes.NewReader(start[:n]), z))
+	t := tar.NewReader(io.MultiReader(bytes.NewReader(start), z))
 	for {
 		e, err := t.Next()
 		if errors.Is(err, io.EOF) {

@@ -198,6 +198,7 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		"a link in a tar.gz is not followed":                  {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a.csv", Linkname: "/etc/passwd"})}, "", "DIR/a.tar.gz: a.csv is a symbolic link", ""},
 		"a device in a tar.gz is not read":                    {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeChar, Name: "a.csv"})}, "", "DIR/a.tar.gz: a.csv is not a regular file", ""},
 		"a file that gzip packed is to be unpacked":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz:1: it is a gzip archive", "unpack"},
+		"a short file that gzip packed is to be unpacked":     {map[string]string{"a.csv.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0b\xc9\x2c\xc9\x49\xe5\x72\xe4\x02\x00\x45\xeb\xc9\x6e\x08\x00\x00\x00"}, "", "DIR/a.csv.gz:1: it is a gzip archive", "unpack"},
 		"an archive may not have too many entries":            {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
 		"an archive in an archive is to be unpacked":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip:1: it is a zip archive within another", "unpack"},
 	} {

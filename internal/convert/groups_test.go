@@ -65,6 +65,26 @@ func TestDescriptionsOfComponentsVersionsSprintsAndLabelsAreCarried(t *testing.T
 	}
 }
 
+func TestTheLastSprintOfABackupIsTheCycleOfItsIssueWithItsGoal(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "entities.xml", `<entity-engine-xml><Project id="1" key="A" name="A"/><Issue id="1" key="A-1" number="1" project="1" summary="One"/>
+		<CustomField id="3" customfieldtypekey="com.pyxis.greenhopper.jira:gh-sprint" name="Sprint"/><CustomFieldValue id="4" issue="1" customfield="3" stringvalue="8"/>
+		<CustomFieldValue id="5" issue="1" customfield="3" stringvalue="7"/><CustomFieldValue id="6" issue="1" customfield="3" stringvalue="9"/></entity-engine-xml>`,
+		"activeobjects.xml", `<backup xmlns="http://www.atlassian.com/ao"><data tableName="AO_60DB71_SPRINT"><column name="ID"/><column name="NAME"/><column name="START_DATE"/>
+		<column name="END_DATE"/><column name="GOAL"/><row><integer>7</integer><string>Sprint 7</string><integer>1762164000000</integer><integer>1763373600000</integer><string>Begin</string></row>
+		<row><integer>8</integer><string>Sprint 8</string><integer>1763373600000</integer><integer>1764583200000</integer><string>Ship it</string></row></data></backup>`), "")
+	for _, want := range []string{"name: Sprint 8", "start_date: 2025-11-17", "end_date: 2025-12-01", "description: Ship it", "cycle: Sprint 8}"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, f := range r.Values.Fields {
+		if f.Name == "Sprint.goal" && (f.Carried != 1 || f.Lost != 1) {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 func TestWhatIsClearedOfACycleOrAModuleIsWrittenEmpty(t *testing.T) {
 	t.Parallel()
 	const one = `{"issues": [{"id": "1", "key": "A-1", "self": "x", "fields": {"summary": "One", "project": {"key": "A"}, "components": [{"name": "Web"%s}],

@@ -38,6 +38,7 @@ type board struct {
 
 	id          string
 	cards       []*convert.Issue
+	last        int            // the highest number of a card
 	count, left map[string]int // numbers of records by list, and of cards left out by their role
 }
 
@@ -47,12 +48,11 @@ func trelloHooks() hooks {
 		all: []*board{{count: map[string]int{}, left: map[string]int{}}}, parts: map[string]records.Value{}, bearers: map[string]*convert.Issue{}, named: map[string]int{},
 		said: map[string]bool{}, fields: map[*convert.Issue][]records.Value{},
 	}
-	return hooks{record: b.record, place: b.place, finish: b.finish, text: func(text string) string { return smartCard.ReplaceAllString(text, ")") }}
+	return hooks{record: b.record, place: b.place, finish: b.finish, complete: b.complete, text: func(text string) string { return smartCard.ReplaceAllString(text, ")") }}
 }
 
 // record keeps the parts of a board until it ends.
 func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool, err error) {
-	const hint = "export the board: Menu, Print, export and share, Export as JSON"
 	at, of := x.reads(v), b.all[len(b.all)-1]
 	of.count[r.List]++
 	switch {
@@ -68,34 +68,31 @@ func (b *boards) record(x *reader, r records.Record, v records.Value) (done bool
 	case r.List == "actions", r.List == "" && v.Has("data"):
 		return true, b.action(x, r, v)
 	case r.List != "":
-	case v.Has("idShort"):
-		return true, diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), hint)
 	case at("id") == "" || at("name") == "" || of.count["lists"] == 0:
-		return true, diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), hint)
+		what := cmp.Or(map[bool]string{true: "the export of a card, not of a board"}[v.Has("idShort")], "no board: a board has an ID, a name and lists")
+		err = diag.WithHint(fmt.Errorf("%s: it is %s", r.Position, what), "export the board: Menu, Print, export and share, Export as JSON")
 	default:
 		of.id, of.Project = at("id"), convert.Project{Key: cmp.Or(at("shortLink"), at("id")), Name: at("name"), Description: at("desc"), Short: at("name")}
 		*x.project(of.Key) = of.Project
 		b.all = append(b.all, &board{count: map[string]int{}, left: map[string]int{}})
-		return true, nil
 	}
 	return false, err
 }
 
 // action reads an action, unless another file has it, too.
-func (b *boards) action(x *reader, r records.Record, v records.Value) error {
-	id := x.reads(v)("id")
-	if !v.Has("data") || b.said[id] {
-		return nil
+func (b *boards) action(x *reader, r records.Record, v records.Value) (err error) {
+	if id := x.reads(v)("id"); v.Has("data") && !b.said[id] {
+		b.said[id] = id != ""
+		err = x.sorted(records.Record{List: "actions", Position: r.Position}, v)
 	}
-	b.said[id] = id != ""
-	return x.sorted(records.Record{List: "actions", Position: r.Position}, v)
+	return err
 }
 
 // place keeps the parts of a card until all files are read.
 func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	at, of := x.reads(v), b.all[len(b.all)-1]
 	if role := cmp.Or(at("cardRole"), map[string]string{"true": "template"}[at("isTemplate")]); role != "" {
-		x.leave[i] = "cards left out"
+		x.leave[i], x.counted[i.ID] = "cards left out", 0
 		of.left[role]++
 	}
 	for _, label := range v.At("labels") { // older boards have no list of labels
@@ -106,40 +103,26 @@ func (b *boards) place(x *reader, i *convert.Issue, v records.Value) {
 	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // the ID begins with the time of creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}
-	of.cards, b.fields[i] = append(of.cards, i), v.At("customFieldItems")
+	of.cards, of.last, b.fields[i] = append(of.cards, i), max(of.last, i.Number), v.At("customFieldItems")
 }
 
-// finish completes the cards, and books the names of lists and labels with a card. It adds remarks on left-out cards and missing comments.
+// finish sets the boards, the lists and the keys of the cards, and books the names of lists and labels with a card.
 func (b *boards) finish(x *reader) {
 	for _, of := range b.all {
 		for _, i := range of.cards {
 			list := x.reads(b.parts[i.State.Name])
 			i.Project, i.Archived = of.Key, i.Archived || list("closed") == "true"
 			for _, part := range append(i.Labels, convert.Label{Name: i.State.Name}) {
-				had := b.bearers[part.Name]
-				if had == nil || had.Archived && !i.Archived {
+				if had := b.bearers[part.Name]; had == nil {
 					b.bearers[part.Name] = i
-				}
-				if had == nil {
 					b.named[b.nameOf(x, part.Name, i)]++
+				} else if had.Archived && !i.Archived {
+					b.bearers[part.Name] = i
 				}
 			}
 			i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.words.Within(list("name")), ID: list("id")}
 		}
 		of.number(x)
-		missing := 0
-		for _, i := range of.cards {
-			b.complete(x, i)
-			if x.leave[i] == "" {
-				missing += max(0, x.counted[i.ID]-len(x.comments[i.ID]))
-			}
-		}
-		for _, role := range sortedKeys(of.left) {
-			x.to.Note("cards-left-out", of.Name+": "+diag.Count(of.left[role], role+" card")+" left out")
-		}
-		x.noteIf(missing, "actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
-			"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-			"then the same with &before= and the ID of the last one, and name these files, too", of.Name, diag.Count(missing, "comment"), of.count["actions"], of.id))
 	}
 	for _, id := range sortedKeys(b.parts) {
 		part, card := b.parts[id], b.bearers[id]
@@ -170,17 +153,15 @@ func (b *boards) complete(x *reader, i *convert.Issue) {
 	for _, id := range ids {
 		at := x.reads(b.parts[id.Name])
 		colour := strings.ReplaceAll(at("color"), "_", " ")
-		l := convert.Label{Name: strings.TrimSpace(at("name")), Color: x.find("colours").word(at("color"))}
-		switch {
-		case !b.parts[id.Name].Object:
-			x.to.Hold(i, convert.Leaf{Name: "labels that are not in the file: id", Text: id.Name}, convert.Uncarried, 1)
-			continue
-		case l.Name == "":
-			l.Name = cmp.Or(colour, "no colour")
-		case colour != "" && b.named[b.nameOf(x, id.Name, i)] > 1: // it shares its name with another label
-			l.Name += " (" + colour + ")"
+		name := strings.TrimSpace(at("name"))
+		if name != "" && colour != "" && b.named[b.nameOf(x, id.Name, i)] > 1 { // it shares its name with another label
+			name += " (" + colour + ")"
 		}
-		i.Labels = append(i.Labels, l)
+		if b.parts[id.Name].Object {
+			i.Labels = append(i.Labels, convert.Label{Name: cmp.Or(name, colour, "no colour"), Color: x.find("colours").word(at("color"))})
+		} else {
+			x.to.Hold(i, convert.Leaf{Name: "labels that are not in the file: id", Text: id.Name}, convert.Uncarried, 1)
+		}
 	}
 	for _, f := range b.fields[i] {
 		is := x.reads(f)
@@ -191,21 +172,22 @@ func (b *boards) complete(x *reader, i *convert.Issue) {
 }
 
 // number sets the keys of a board's cards, which are their numbers. Of cards that share a number, as on a board from a template, the oldest
-// keeps it; the others get their short links.
+// keeps it; the others get their short links. It adds remarks on these cards, on left-out cards and on missing comments.
 func (br *board) number(x *reader) {
-	taken, shared, last := map[int]bool{}, 0, 0
-	for _, i := range br.cards {
-		last = max(last, i.Number)
-	}
+	taken, shared, missing := map[int]bool{}, 0, 0
 	for _, i := range slices.SortedFunc(slices.Values(br.cards), func(a, b *convert.Issue) int { return cmp.Compare(a.ID, b.ID) }) {
 		switch n := i.Number; {
 		case n > 0 && !taken[n]:
-			i.Key = strconv.Itoa(n)
-			taken[n] = x.leave[i] == ""
+			i.Key, taken[n] = strconv.Itoa(n), x.leave[i] == ""
 		case n > 0 && x.leave[i] == "":
 			shared++
-			i.Number = last + shared
+			i.Number = br.last + shared
 		}
+		missing += max(0, x.counted[i.ID]-len(x.comments[i.ID]))
 	}
 	x.noteIf(shared, "shared-numbers", br.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
+	for _, role := range sortedKeys(br.left) {
+		x.to.Note("cards-left-out", br.Name+": "+diag.Count(br.left[role], role+" card")+" left out")
+	}
+	x.noteIf(missing, "actions-cut", fmt.Sprintf(x.head().word("cut"), br.Name, diag.Count(missing, "comment"), br.count["actions"], br.id))
 }

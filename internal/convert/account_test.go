@@ -94,6 +94,16 @@ func TestChildrenThatAreNotInTheExportAreNamed(t *testing.T) {
 	}
 }
 
+// The ID of a thing that has a name is no loss, whatever the query of the API asked for.
+func TestAnIDBesideANameIsNoLoss(t *testing.T) {
+	t.Parallel()
+	const issue = `[{"identifier":"AB-1","title":"First","state":{"id":"s1","name":"Todo"},"project":{"id":"p1","name":"Relaunch"},"cycle":{"id":"c1","number":1,"name":"Spring"}}]`
+	_, r := manifests(t, inline(t, "linear.json", issue), "")
+	if r.Values.Lost > 0 || len(r.Losses) > 0 {
+		t.Errorf("%+v %+v", r.Values, r.Losses)
+	}
+}
+
 // Rows of one key in one file are one if they are equal, and otherwise further rows are lost by name.
 func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,11 @@ const (
 	Unsaid     // Markdown or plain, as the mapping says
 )
 
+// Markups returns markups by their names in descriptions of formats.
+func Markups() map[string]Markup {
+	return map[string]Markup{"plain": Plain, "html": HTML, "commonmark": CommonMark, "jira": JiraWiki, "unsaid": Unsaid}
+}
+
 // Text is a text of the source with its markup.
 type Text struct {
 	Markup Markup

@@ -29,8 +29,8 @@ func TestEachLineOfADescriptionIsRead(t *testing.T) {
 				t.Errorf("%s: nothing reads records of the kind %q", a.name, s.kind)
 			}
 			for _, l := range s.lines {
-				if word, _, _ := strings.Cut(l.field, " "); !strings.Contains(code, `"`+word+`"`) || len(l.paths) == 0 || l.paths[0] == "" {
-					t.Errorf("%s, %s of %s: nothing reads %q", a.name, s.kind, s.list, l.field)
+				if word, _, _ := strings.Cut(l.Of, " "); !strings.Contains(code, `"`+word+`"`) || len(l.Names) == 0 || l.Names[0] == "" {
+					t.Errorf("%s, %s of %s: nothing reads %q", a.name, s.kind, s.list, l.Of)
 				}
 			}
 		}
@@ -64,9 +64,9 @@ func TestThePageOfTheWordsNamesEachWordOfADescription(t *testing.T) {
 	for _, a := range apis() {
 		for n, s := range describe(a.text).sections {
 			for _, l := range s.lines {
-				switch word, _, _ := strings.Cut(l.field, " "); {
+				switch word, _, _ := strings.Cut(l.Of, " "); {
 				case n == 0:
-					used["/"+l.field] = true
+					used["/"+l.Of] = true
 				case explained["section/"+s.kind]: // its words are names
 					used["section/"+s.kind] = true
 				default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 // description is the parsed text about the export of a tracker. It says where the records are, how a record shows its kind, and which paths
@@ -25,13 +26,7 @@ type description struct {
 // section is a part of a description.
 type section struct {
 	kind, list string
-	lines      []line
-}
-
-// line is a field of a section with its paths or words.
-type line struct {
-	field string
-	paths []string
+	lines      words.List // fields of the section with their paths or words
 }
 
 // describe parses a description.
@@ -41,10 +36,7 @@ func describe(text string) *description {
 		title, lines, _ := strings.Cut(block, "\n")
 		s := &section{}
 		s.kind, s.list, _ = strings.Cut(title, " of ")
-		for text := range strings.SplitSeq(lines, "\n") {
-			field, paths, _ := strings.Cut(text, " = ")
-			s.lines = append(s.lines, line{field, strings.Split(paths, " | ")})
-		}
+		s.lines = words.Lines(lines)
 		d.sections = append(d.sections, s)
 	}
 	return d
@@ -79,20 +71,15 @@ func (d *description) sectionsOf(list string) (sections []*section) {
 }
 
 // paths returns the paths in a line of a section.
-func (s *section) paths(field string) []string {
-	if n := slices.IndexFunc(s.lines, func(l line) bool { return l.field == field }); n >= 0 {
-		return s.lines[n].paths
-	}
-	return nil
-}
+func (s *section) paths(field string) []string { return s.lines.Names(field) }
 
 // word returns a line of a section as one word or sentence.
-func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
+func (s *section) word(field string) string { return s.lines.Word(field) }
 
 // fits reports whether a record is of the kind of the section: it meets all conditions of one "has" line.
 func (s *section) fits(v records.Value) bool {
-	return slices.ContainsFunc(s.lines, func(l line) bool {
-		return l.field == "has" && !slices.ContainsFunc(l.paths, func(condition string) bool { return !meets(v, condition) })
+	return slices.ContainsFunc(s.lines, func(l words.Line) bool {
+		return l.Of == "has" && !slices.ContainsFunc(l.Names, func(condition string) bool { return !meets(v, condition) })
 	})
 }
 
@@ -123,12 +110,12 @@ func (d *description) meanings() *convert.Roles {
 	within := append(d.head().paths("show"), d.people()...)
 	for _, s := range d.sections {
 		for _, l := range s.lines {
-			role := s.role(l.field)
-			for _, path := range plus.Split(strings.Join(l.paths, " + "), -1) {
-				if role == "" || path == "" || path == "." || strings.Contains(path+s.prefix(l.field), "*") {
+			role := s.role(l.Of)
+			for _, path := range plus.Split(strings.Join(l.Names, " + "), -1) {
+				if role == "" || path == "" || path == "." || strings.Contains(path+s.prefix(l.Of), "*") {
 					continue
 				}
-				path = s.prefix(l.field) + strings.TrimPrefix(path, d.head().word("strip"))
+				path = s.prefix(l.Of) + strings.TrimPrefix(path, d.head().word("strip"))
 				declare(path, role)
 				for _, of := range within {
 					if convert.RoleOf(role) != convert.Technical {
@@ -139,15 +126,15 @@ func (d *description) meanings() *convert.Roles {
 		}
 	}
 	for _, l := range d.find("values").lines {
-		for _, name := range l.paths {
+		for _, name := range l.Names {
 			known[name] = true
-			r.Declare(name, convert.Role(l.field))
+			r.Declare(name, convert.Role(l.Of))
 		}
 	}
 	for _, s := range d.sections { // by the paths within a record, too, because some records are booked under another name
 		for _, l := range s.lines {
-			for _, path := range l.paths {
-				if s.list == "" && (s.role(l.field) != "" || l.field == "of") {
+			for _, path := range l.Names {
+				if s.list == "" && (s.role(l.Of) != "" || l.Of == "of") {
 					known[path] = true
 				}
 			}
@@ -172,8 +159,8 @@ func (d *description) head() *section { return d.sections[0] }
 // people returns the paths to the login, name and address within a person.
 func (d *description) people() (paths []string) {
 	for _, l := range d.find("person").lines {
-		if l.field == "login" || l.field == "name" || l.field == "email" {
-			paths = append(paths, l.paths...)
+		if l.Of == "login" || l.Of == "name" || l.Of == "email" {
+			paths = append(paths, l.Names...)
 		}
 	}
 	return paths

@@ -81,8 +81,8 @@ func described(text string, h func() hooks) *api {
 		empty: head.paths("empty"), text: text, hooks: h,
 	}
 	for _, l := range head.lines {
-		if l.field == "known" {
-			a.needs = append(a.needs, l.paths[0])
+		if l.Of == "known" {
+			a.needs = append(a.needs, l.Names[0])
 		}
 	}
 	return a
@@ -93,7 +93,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	d := describe(a.text)
 	x := &reader{
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
-		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
+		markup: convert.Markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, apart: convert.Apart{},
 		projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{}, original: map[string]*convert.Issue{},
 		tasks: map[string][]records.Value{}, lists: map[string]bool{}, short: map[string]string{},
@@ -314,17 +314,17 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []convert.Leaf) {
 func (x *reader) passed(s *section, v records.Value) func(path, element string) string {
 	var over []string
 	for _, l := range s.lines {
-		if s.role(l.field) == "" {
+		if s.role(l.Of) == "" {
 			continue
 		}
-		for n, path := range l.paths[1:] {
-			if text := x.text(v, []string{path}); text != "" && text != cmp.Or(x.text(v, l.paths[:n+1]), text) {
+		for n, path := range l.Names[1:] {
+			if text := x.text(v, []string{path}); text != "" && text != cmp.Or(x.text(v, l.Names[:n+1]), text) {
 				over = append(over, path)
 			}
 		}
 	}
 	over = slices.DeleteFunc(over, func(path string) bool {
-		return slices.ContainsFunc(s.lines, func(l line) bool { return l.paths[0] == path })
+		return slices.ContainsFunc(s.lines, func(l words.Line) bool { return l.Names[0] == path })
 	})
 	return func(path, element string) string {
 		if slices.ContainsFunc(over, func(one string) bool { return path == one || strings.HasPrefix(path, one+".") }) {
@@ -345,11 +345,6 @@ func (x *reader) element(s *section, v records.Value) string {
 		return cmp.Or(lastPart(x.text(v, s.paths("to")), '/'), "no item")
 	}
 	return ""
-}
-
-// markups returns the markups of texts by their names in descriptions.
-func markups() map[string]convert.Markup {
-	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark, "jira": convert.JiraWiki}
 }
 
 // part adds an element of a list to an issue, and returns values with names of their own. left is a prefix for the names of values that are
@@ -424,9 +419,9 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []con
 		texts = []string{strings.Join(texts, by+" ")}
 	}
 	known := x.find("fields").lines
-	if at := slices.IndexFunc(known, func(l line) bool { return slices.Contains(l.paths, strings.ToLower(name)) }); at >= 0 && len(texts) > 0 {
-		if x.put(i, known[at].field, found, texts) {
-			role = convert.Role(known[at].field)
+	if at := slices.IndexFunc(known, func(l words.Line) bool { return slices.Contains(l.Names, strings.ToLower(name)) }); at >= 0 && len(texts) > 0 {
+		if x.put(i, known[at].Of, found, texts) {
+			role = convert.Role(known[at].Of)
 		}
 	}
 	if role == convert.OfField && len(texts) > 0 {
@@ -445,9 +440,9 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []con
 // book books values with an issue.
 func (x *reader) book(i *convert.Issue, all []convert.Leaf) {
 	for _, l := range x.find("also").lines { // values that repeat others
-		if slices.ContainsFunc(all, func(one convert.Leaf) bool { return one.Name == l.field }) {
+		if slices.ContainsFunc(all, func(one convert.Leaf) bool { return one.Name == l.Of }) {
 			for n, one := range all {
-				if slices.Contains(l.paths, one.Name) {
+				if slices.Contains(l.Names, one.Name) {
 					all[n].Name = "also: " + one.Name
 				}
 			}

@@ -12,13 +12,14 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 )
 
 // set sets a field of an issue from the first path of a line that has a value.
-func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
-	paths, source := l.paths, s.prefix("")+l.paths[0]
-	word, name, _ := strings.Cut(l.field, " ")
+func (x *reader) set(i *convert.Issue, s *section, l words.Line, v records.Value) {
+	paths, source := l.Names, s.prefix("")+l.Names[0]
+	word, name, _ := strings.Cut(l.Of, " ")
 	if found := x.first(v, paths); len(found) > 0 || strings.Contains(paths[0], " ") {
 		texts := x.texts(found)
 		if len(found) == 0 {
@@ -62,7 +63,7 @@ func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
 				i.Restricted, _, _ = strings.Cut(paths[0], ".")
 			}
 		default:
-			x.put(i, l.field, found, texts)
+			x.put(i, l.Of, found, texts)
 		}
 	}
 }
@@ -522,8 +523,8 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 // renamed returns the entry of section "links" for a relation, or "".
 func (x *reader) renamed(is string) string {
 	for _, l := range x.find("links").lines {
-		if slices.Contains(l.paths, strings.TrimSpace(is)) {
-			return l.field
+		if slices.Contains(l.Names, strings.TrimSpace(is)) {
+			return l.Of
 		}
 	}
 	return ""

@@ -21,7 +21,7 @@ import (
 
 // CSV returns the format of the issue navigator's exports, of Cloud and of Server, in any language.
 func CSV() *convert.Format {
-	f := csvLayout().Format()
+	f := tabular.Format(columnList, "jira-csv", csvRules())
 	f.Detect = detectCSV
 	return f
 }
@@ -50,19 +50,17 @@ func isHeader(header []string) bool {
 	return has("Summary") && (has("Issue key") || has("Key") && (has("Issue Type") || has("Status")))
 }
 
-// columnList has the columns with their meanings. The columns of its last line repeat other columns, or have no meaning without Jira.
+// columnList has the settings of the table, and its columns with their meanings. The columns of its last line repeat other columns, or have
+// no meaning without Jira.
 //
 //go:embed columns.txt
 var columnList string
 
-// csvLayout returns the layout of the table. The name of a column repeats for each value of a list.
-func csvLayout() *tabular.Layout {
+// csvRules returns the rules of the table. The name of a column repeats for each value of a list.
+func csvRules() tabular.Rules {
 	categories := words.Of("jira categories")
-	return &tabular.Layout{
-		Name: "jira-csv", Tracker: "Jira", How: `the export of Jira has the columns "Issue key" and "Summary"`,
-		Needs:   [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
-		Columns: words.ByName(words.Lines(columnList)),
-		Key:     issueKey, Markup: convert.JiraWiki, Lists: table.Separator, Zeros: true,
+	return tabular.Rules{
+		Key: issueKey,
 		Bot: func(id, name string) bool {
 			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")
 		},
@@ -111,7 +109,6 @@ func csvNotes(names []string, rows int, note func(kind, text string)) {
 
 // csvIssue adds values to an issue that only Jira has.
 func csvIssue(c *tabular.Cells, i *convert.Issue) {
-	i.Project, _, _ = strings.Cut(i.Key, "-")
 	i.Environment = wiki(c.Column("Environment"))
 	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
 		i.Creator = creator[0]

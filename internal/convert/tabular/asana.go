@@ -6,13 +6,9 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// asana returns the layout of a project's CSV. Parents and dependencies are titles; a section is a state.
-func asana() *Layout {
-	return &Layout{
-		Name: "asana", Tracker: "Asana", How: "in Asana: open the arrow beside the project's name, then Export/Print, CSV",
-		Needs:   [][]string{{"Task ID", "Name", "Section/Column"}, {"Task ID", "Name", "Column"}, {"Task ID", "Name", "Last Modified"}},
-		Columns: names("asana"),
-		Markup:  convert.Plain, Lists: ",", Lacks: "comments and no attachments",
+// asana returns the rules of a project's CSV. Parents and dependencies are titles; a section is a state.
+func asana() Rules {
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			if strings.HasSuffix(i.Title, ":") && i.State.Name == "" && len(i.Assignees) == 0 {
 				return "sections"

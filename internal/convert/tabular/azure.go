@@ -7,13 +7,10 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// azure returns the layout of the CSV of a query in Azure DevOps. The CSV of a tree has a title column for each depth.
-func azure() *Layout {
+// azure returns the rules of the CSV of a query in Azure DevOps. The CSV of a tree has a title column for each depth.
+func azure() Rules {
 	const deepest = 10
-	return &Layout{
-		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: run a query that shows all columns that you need, then Export to CSV",
-		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000,
-		Lacks: "comments, no attachments, and no links but Parent",
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			for n := range deepest {
 				if c.Column("Title "+strconv.Itoa(n+1)) == "" {

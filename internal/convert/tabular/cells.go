@@ -36,10 +36,10 @@ var (
 // clean returns the value of a cell, without blanks around it, without a guard against formulas, and "" for a text that means empty.
 func (c *Cells) clean(text string) string {
 	text = strings.TrimSpace(text)
-	if c.e.Guarded {
+	if c.e.guarded {
 		text = table.Unguard(text)
 	}
-	if slices.Contains(c.e.Empty, text) {
+	if slices.Contains(c.e.blanks, text) {
 		return ""
 	}
 	return text
@@ -51,10 +51,10 @@ const unsaid = "nothing said: "
 // values calls a function for each value of the row with the name of its column, except zeros in columns that are kept as text.
 func (c *Cells) values(yield func(name, text string) bool) {
 	for i, name := range c.s.header.names {
-		wordy := c.e.guess != nil && (len(c.s.places[name]) > 0 || slices.Contains(c.s.fields["name"], i))
-		for text := range c.texts([]int{i}, c.e.guess != nil) {
+		wordy := c.e.anyTable && (len(c.s.places[name]) > 0 || slices.Contains(c.s.fields["name"], i))
+		for text := range c.texts([]int{i}, c.e.anyTable) {
 			called := name
-			if !wordy && slices.Contains(c.e.Empty, text) {
+			if !wordy && slices.Contains(c.e.blanks, text) {
 				called = unsaid + name
 			}
 			if !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(called, text) {
@@ -77,7 +77,7 @@ func (c *Cells) leaves() (all []convert.Leaf) {
 }
 
 // empty reports whether a value in a column that is kept as text says nothing: zero or false.
-func (e *export) empty(text string) bool { return e.guess == nil && !e.Zeros && zero.MatchString(text) }
+func (e *export) empty(text string) bool { return !e.anyTable && !e.zeros && zero.MatchString(text) }
 
 // digest returns a hash of the values in the row.
 func (c *Cells) digest() uint64 {
@@ -107,7 +107,7 @@ func (c *Cells) texts(columns []int, all bool) iter.Seq[string] {
 
 // One returns the first value in the columns of a field, or "".
 func (c *Cells) One(field string) string {
-	for text := range c.texts(c.s.fields[field], c.e.guess != nil && field == "name") {
+	for text := range c.texts(c.s.fields[field], c.e.anyTable && field == "name") {
 		return text
 	}
 	return ""
@@ -118,7 +118,7 @@ func (c *Cells) All(field string) []string {
 	var all []string
 	for _, i := range c.s.fields[field] {
 		if text := c.clean(c.Cell(i)); text != "" {
-			all = append(all, c.list(text, cmp.Or(c.s.split[i], c.e.Lists))...)
+			all = append(all, c.list(text, cmp.Or(c.s.split[i], c.e.lists))...)
 		}
 	}
 	return all
@@ -165,7 +165,7 @@ func (c *Cells) Values(field string) []string {
 
 // Text returns the values of a column that is kept as text.
 func (c *Cells) Text(name string) string {
-	return strings.Join(slices.Collect(c.texts(c.s.places[name], c.e.guess != nil)), ", ")
+	return strings.Join(slices.Collect(c.texts(c.s.places[name], c.e.anyTable)), ", ")
 }
 
 // Column returns the value of the column with a name, or "".
@@ -218,7 +218,7 @@ func (c *Cells) comments(i *convert.Issue) {
 		text := cmp.Or(r["text"], r["comment"], r["commenttext"])
 		i.Comments = append(i.Comments, convert.Comment{
 			ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"], r["createdby"]), "", ""), At: c.Time(cmp.Or(r["date"], r["createdat"]), i),
-			Text: convert.Text{Markup: c.e.Markup, Body: text}, Source: r["comment"],
+			Text: convert.Text{Markup: c.e.markup, Body: text}, Source: r["comment"],
 		})
 	}
 }

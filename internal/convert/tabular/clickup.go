@@ -11,13 +11,9 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// clickup returns the layout of the CSV of a workspace or space. A list becomes a module.
-func clickup() *Layout {
-	return &Layout{
-		Name: "clickup", Tracker: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
-		Needs:   [][]string{{"Task ID", "Task Name"}},
-		Columns: names("clickup"),
-		Lists:   ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
+// clickup returns the rules of the CSV of a workspace or space. A list becomes a module.
+func clickup() Rules {
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
 			for _, name := range c.bracketed("Assignees") {

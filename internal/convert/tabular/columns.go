@@ -65,11 +65,11 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		s.rows = func(ctx context.Context, each func(table.Row) error) error {
 			return found.rows(ctx, s.in, f.Name, each)
 		}
-	} else if e.Shape != nil {
-		if err := s.shaped(e.Shape); err != nil {
-			return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
+	} else if e.shape != nil {
+		if err := s.shaped(e.shape); err != nil {
+			return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how))
 		}
-	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.guess != nil {
+	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.anyTable {
 		if err := again(); err != nil {
 			return s, err
 		}
@@ -81,13 +81,13 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		return s, diag.WithHint(fmt.Errorf("%s:1: %w", f.Name, e.foreign), diag.HintOf(e.foreign))
 	}
 	if err != nil {
-		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
+		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how))
 	}
 	for i, name := range s.Header {
 		s.Header[i] = cmp.Or(name, place(i))
 	}
 	s.header = e.english(s.Header)
-	e.columns(s)
+	e.sort(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
 		return s, diag.WithHint(convert.ColumnsError(f.Name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),
@@ -149,28 +149,30 @@ func (e *export) english(names []string) *header {
 
 // guessed returns the fields that the names of columns suggest, by column.
 func (e *export) guessed(h *header) map[string]string {
-	if e.guess != nil {
-		return e.guess(h)
+	if e.anyTable {
+		return guess(e.layout.columns, h)
 	}
 	found := map[string]string{}
-	for name, field := range e.Columns {
-		if before, after, part := strings.Cut(name, "*"); part { // any name with this beginning and end
-			for _, cell := range h.names {
-				if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
-					found[cell] = field
+	for _, column := range e.layout.columns {
+		for _, name := range column.Names {
+			if before, after, part := strings.Cut(name, "*"); part { // any name with this beginning and end
+				for _, cell := range h.names {
+					if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
+						found[cell] = column.Of
+					}
 				}
+				continue
 			}
-			continue
-		}
-		for _, i := range h.places[words.Fold(name)] {
-			found[h.names[i]] = field
+			for _, i := range h.places[words.Fold(name)] {
+				found[h.names[i]] = column.Of
+			}
 		}
 	}
 	return found
 }
 
-// columns finds the fields of a file's columns.
-func (e *export) columns(s *sheet) {
+// sort finds the fields of a file's columns.
+func (e *export) sort(s *sheet) {
 	guesses := e.guessed(s.header)
 	decided := map[string]bool{} // fields with one value whose column the mapping names
 	for _, cell := range s.Header {
@@ -192,7 +194,7 @@ func (e *export) columns(s *sheet) {
 			field = one
 			s.split[i] = table.Separator
 		}
-		if e.guess != nil && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
+		if e.anyTable && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
 		part := convert.Role(strings.TrimPrefix(field, "raw "))

@@ -11,39 +11,36 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// anyTable returns the layout of a table of no known tracker.
-func anyTable(kind string, known []words.Line) *Layout {
-	guess := func(h *header) map[string]string { return guess(known, h) }
-	return &Layout{
-		Name: kind, Tracker: "the export", How: "the first line of a table must name its columns, separated by commas, semicolons or tabs", Markup: convert.Unsaid,
-		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess, Each: addSprintAndComments,
-		Dates: func(c *Cells) []string {
-			return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
-		},
-		detects: func(b *beginning, name string) (string, bool) {
-			if b.records != (kind == "jsonl") || !b.records && (kind == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
-				return "", false
-			}
-			for _, h := range b.headers {
-				found := guess(h)
-				if fields := slices.Collect(maps.Values(found)); !slices.Contains(fields, "key") || !slices.Contains(fields, "name") {
-					continue
-				}
-				var names []string
-				for _, cell := range h.names {
-					if found[cell] == "key" || found[cell] == "name" {
-						names = append(names, cell)
-					}
-				}
-				return quoted(names), true
-			}
-			return "", false
-		},
+// anyTable returns the rules of a table of no known tracker.
+func anyTable() Rules {
+	return Rules{Each: addSprintAndComments, Dates: func(c *Cells) []string {
+		return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
+	}}
+}
+
+// detectAny looks for columns that may be the key and the name, in a file of the kind that the layout is named after.
+func (l *layout) detectAny(b *beginning, name string) (string, bool) {
+	if b.records != (l.name == "jsonl") || !b.records && (l.name == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
+		return "", false
 	}
+	for _, h := range b.headers {
+		found := guess(l.columns, h)
+		if fields := slices.Collect(maps.Values(found)); !slices.Contains(fields, "key") || !slices.Contains(fields, "name") {
+			continue
+		}
+		var names []string
+		for _, cell := range h.names {
+			if found[cell] == "key" || found[cell] == "name" {
+				names = append(names, cell)
+			}
+		}
+		return quoted(names), true
+	}
+	return "", false
 }
 
 // addSprintAndComments adds the dates of the sprint and the comments in the row of an issue. Each column of comments is a list, and entry n
-// of each list belongs to comment n. It implements [Layout.Each], and leaves out no row.
+// of each list belongs to comment n. It implements [Rules.Each], and leaves out no row.
 func addSprintAndComments(c *Cells, i *convert.Issue) string {
 	if len(i.Sprints) == 1 {
 		i.Sprints[0].Start, i.Sprints[0].End = c.day("cycle_start", i), c.day("cycle_end", i)
@@ -52,7 +49,7 @@ func addSprintAndComments(c *Cells, i *convert.Issue) string {
 	for n, text := range c.listed("comment_texts") {
 		if text != "" {
 			i.Comments = append(i.Comments, convert.Comment{
-				ID: entry(ids, n), Author: c.Person("", entry(authors, n), entry(emails, n)), At: c.Date(entry(times, n)), Text: convert.Text{Markup: c.e.Markup, Body: text},
+				ID: entry(ids, n), Author: c.Person("", entry(authors, n), entry(emails, n)), At: c.Date(entry(times, n)), Text: convert.Text{Markup: c.e.markup, Body: text},
 			})
 		}
 	}
@@ -70,7 +67,7 @@ func (c *Cells) listed(field string) (all []string) {
 }
 
 // guess returns the fields of columns with well-known names. Of several columns for a field with one value, the first in the list wins.
-func guess(known []words.Line, h *header) map[string]string {
+func guess(known words.List, h *header) map[string]string {
 	found := map[string]string{}
 	for _, column := range known {
 		for _, name := range column.Names {

@@ -17,21 +17,10 @@ var (
 	gitlabPage    = regexp.MustCompile(`/([a-z_]+)/[0-9]+$`)                                                         // of another thing with a number
 )
 
-// gitlab returns the layout of the CSV that GitLab mails, and of the REST API's answers for issues and for their notes.
-func gitlab() *Layout {
+// gitlab returns the rules of the CSV that GitLab mails, and of the REST API's answers for issues and for their notes.
+func gitlab() Rules {
 	understand := GitLab()
-	return &Layout{
-		Name: "gitlab", Tracker: "GitLab",
-		How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
-		Needs: [][]string{
-			{"IID", "Title", "URL"},
-			{"Issue ID", "Title", "State", "Author Username"},
-			{"iid", "title", "web_url"},
-			{"noteable_iid", "body"}, //nolint:misspell // GitLab's word
-		},
-		Columns: names("gitlab"),
-		Markup:  convert.CommonMark, HTML: true,
-		Lists: ",", Guarded: true, UTC: true,
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[2]

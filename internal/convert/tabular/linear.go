@@ -19,23 +19,17 @@ var (
 // IsLinearKey reports whether a text is the key of an issue of Linear.
 func IsLinearKey(text string) bool { return linearKey.MatchString(text) }
 
-// linear returns the layout of the CSV of a workspace or view, of any year. The CSV lacks the group of a status, which is guessed by the
+// linear returns the rules of the CSV of a workspace or view, of any year. The CSV lacks the group of a status, which is guessed by the
 // dates that most issues of the status have.
-func linear() *Layout {
-	return &Layout{
-		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
-		Needs:   [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}},
-		By:      `the columns "Team", "Cycle Number" and "Parent issue"`,
-		Columns: names("linear-csv"),
-		Key:     linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
-		Each: func(c *Cells, i *convert.Issue) string {
-			i.Project, _, _ = strings.Cut(i.Key, "-")
+func linear() Rules {
+	return Rules{
+		Key: linearKey, Each: func(c *Cells, i *convert.Issue) string {
 			if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
 				start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: Midnight(start, 0), End: Midnight(end, -1)}}
 			}
 			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
-				for _, to := range c.list(c.Column(l.column), c.e.Lists) {
+				for _, to := range c.list(c.Column(l.column), c.e.lists) {
 					if to != "" { // both issues have the relation: it begins at one of them
 						i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
 					}

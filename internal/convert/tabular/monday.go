@@ -15,12 +15,11 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// monday returns the layout of a board's spreadsheet: its title, and for each group a name, a header, and items with their subitems below.
+// monday returns the rules of a board's spreadsheet: its title, and for each group a name, a header, and items with their subitems below.
 // Another sheet has the updates, which are comments.
-func monday() *Layout {
-	return &Layout{
-		Name: "monday", Tracker: "monday.com", How: "in monday.com: open the menu of the board, then Export board to Excel",
-		Columns: names("monday"), Lists: ", ", Order: "dmy", Shape: mondayTable,
+func monday() Rules {
+	return Rules{
+		shape: mondayTable,
 		detects: func(b *beginning, _ string) (string, bool) {
 			if b.records {
 				return "", false

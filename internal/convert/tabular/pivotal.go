@@ -8,7 +8,6 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/text/diag"
-	"github.com/planform/planform/internal/text/table"
 )
 
 var (
@@ -16,12 +15,9 @@ var (
 	pivotalPriority = regexp.MustCompile(`^p[0-3] - `)
 )
 
-// pivotal returns the layout of a project's CSV. Columns repeat: one for each owner, comment and task.
-func pivotal() *Layout {
-	return &Layout{
-		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: open the project's menu, then Export CSV, with all stories",
-		Needs:   [][]string{{"Id", "Title", "Current State", "Requested By"}, {"Id", "Story", "Current State", "Requested By"}},
-		Columns: names("pivotal"), Lists: table.Separator, Order: "mdy",
+// pivotal returns the rules of a project's CSV. Columns repeat: one for each owner, comment and task.
+func pivotal() Rules {
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Project = "pivotal"
 			i.Priority = pivotalPriority.ReplaceAllString(i.Priority, "")

@@ -8,17 +8,9 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// plane returns the layout of Plane's own export, for a workspace that is gone except for this file.
-func plane() *Layout {
-	return &Layout{
-		Name: "plane", Tracker: "Plane",
-		How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
-		Needs: [][]string{
-			{"Project Identifier", "Sequence ID", "Name"},
-			{"ID", "Project", "Name", "Cycle Start Date", "Module Start Date"}, // until 2025
-		},
-		Columns: names("plane"),
-		Markup:  convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
+// plane returns the rules of Plane's own export, for a workspace that is gone except for this file.
+func plane() Rules {
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			if len(i.Sprints) == 1 {
 				i.Sprints[0].Start, i.Sprints[0].End = dates.Day(c.Date(c.Column("Cycle Start Date"))), dates.Day(c.Date(c.Column("Cycle End Date")))

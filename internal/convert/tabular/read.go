@@ -19,7 +19,7 @@ import (
 
 // export is the state of reading all files as one export.
 type export struct {
-	*Layout
+	*layout
 
 	in       convert.Input
 	to       convert.Sink
@@ -37,7 +37,7 @@ type export struct {
 	above    []string // keys of the last row and its ancestors in a tree
 	second   bool     // the files are read for the second time
 	rows     int
-	foreign  error // from Layout.Header, for a header that cannot be read
+	foreign  error // from Rules.Header, for a header that cannot be read
 }
 
 // first is the first row with a key.
@@ -47,15 +47,15 @@ type first struct {
 }
 
 // read reads the files as one export.
-func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
+func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	zone := in.Zone
-	if l.UTC {
+	if l.utc {
 		zone = time.UTC
 	}
 	e := &export{
-		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]first{}, ids: map[string]string{},
+		layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.order)), keys: map[string]first{}, ids: map[string]string{},
 		titles: map[string][]string{}, titled: map[string]string{},
-		comments: convert.Comments{}, apart: convert.Apart{}, words: words.Of(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, apart: convert.Apart{}, words: words.Of(l.name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
@@ -87,11 +87,11 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)
 	}
-	if e.dates.Zoneless && !l.UTC {
+	if e.dates.Zoneless && !l.utc {
 		to.AssumedZone()
 	}
-	if l.Lacks != "" {
-		to.Note("not-in-the-export", "an export of "+l.Tracker+" has no "+l.Lacks)
+	if l.lacks != "" {
+		to.Note("not-in-the-export", "an export of "+l.tracker+" has no "+l.lacks)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (e *export) notes(s *sheet, skipped int, bare []string, left map[string]int
 	if e.Notes != nil {
 		e.Notes(s.Header, rows, func(kind, text string) { note(1, kind, "%s", text) })
 	}
-	if e.Limit > 0 && rows == e.Limit {
+	if e.limit > 0 && rows == e.limit {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
 	note(skipped-len(bare), "rows-skipped", "%s without a key skipped", diag.Count(skipped-len(bare), "line"))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 // textile matches markup of Textile.
@@ -17,16 +18,10 @@ func NoteTextile(i *convert.Issue, to convert.Sink) {
 	}
 }
 
-// redmine returns the layout of the CSV of a list of issues, in English.
-func redmine() *Layout {
-	relations := names("redmine relations")
-	return &Layout{
-		Name: "redmine", Tracker: "Redmine",
-		How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; " +
-			"for another language say what the columns are under columns: in the mapping",
-		Needs:   [][]string{{"#", "Tracker", "Subject"}},
-		Columns: names("redmine"),
-		Lists:   "\n", Limit: 500, Lacks: "comments",
+// redmine returns the rules of the CSV of a list of issues, in English.
+func redmine() Rules {
+	relations := words.ByName(words.Section(layouts, "redmine relations"))
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			for _, text := range c.list(c.Column("Related issues"), ",") {
 				for words, kind := range relations { // the words before the number of another issue

@@ -38,7 +38,7 @@ func (e *export) references(c *Cells, field string) []string {
 		if text == "" {
 			continue
 		}
-		by := cmp.Or(c.s.split[i], c.e.Lists, ",")
+		by := cmp.Or(c.s.split[i], c.e.lists, ",")
 		parts := c.list(text, c.s.split[i])
 		for from := 0; from < len(parts); {
 			to := min(len(parts), from+10)

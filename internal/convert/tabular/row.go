@@ -26,7 +26,7 @@ func (e *export) look(c *Cells) error {
 	switch digest := c.digest(); {
 	case !known:
 		had = first{c.At, digest}
-	case e.guess != nil && (e.titled[key] != title || (title == key || title == "") && digest != had.row):
+	case e.anyTable && (e.titled[key] != title || (title == key || title == "") && digest != had.row):
 		return diag.WithHint(convert.ColumnsError(fmt.Sprintf("%s: the key %s is that of another item, in line %d of %s", c.At,
 			diag.Truncate(key, 60), had.at.Line, had.at.File)),
 			"take a column that differs in each row, or add one with numbers, and name it as the key under columns: in the mapping")
@@ -54,11 +54,11 @@ func (e *export) row(c *Cells) error {
 	key := c.One("key")
 	i := &convert.Issue{
 		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
-		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
+		Title: c.One("name"), Text: convert.Text{Markup: e.markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
 		Priority:  e.words.Priority(c.One("priority")),
 		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
-		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
+		Project: cmp.Or(c.One("project"), c.One("project_name"), e.name),
 	}
 	if i.Archived = c.yes("archived"); c.yes(private) {
 		i.Restricted = c.s.Header[c.s.fields[private][0]]
@@ -103,6 +103,9 @@ func (e *export) row(c *Cells) error {
 	if c.Cut() {
 		e.to.Note("cut-cells", "cells of exactly 32,767 characters were cut by a spreadsheet, probably", key)
 	}
+	if project, _, ok := strings.Cut(i.Key, "-"); ok && e.prefix {
+		i.Project = project
+	}
 	if e.Each != nil {
 		if why := e.Each(c, i); why != "" {
 			return leftError(why)
@@ -138,7 +141,7 @@ func number(key string, row int) int {
 func (e *export) comment(c *Cells) {
 	one := convert.Comment{
 		ID: c.One(commentID), At: c.Date(c.One("created_at")), Edited: c.Date(c.One("updated_at")),
-		Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)},
+		Text: convert.Text{Markup: e.markup, Body: c.One(commentText)},
 	}
 	if one.ID == "" {
 		one.Source = c.One("created_at") + " " + c.One(commentText)

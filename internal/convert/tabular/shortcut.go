@@ -9,13 +9,9 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-// shortcut returns the layout of the CSV of all stories. Epics become modules; a column has the zone of the times.
-func shortcut() *Layout {
-	return &Layout{
-		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
-		Needs:   [][]string{{"id", "name", "requester", "owners", "epic_id"}},
-		Columns: names("shortcut"),
-		Lists:   ";", UTC: true, Lacks: "comments",
+// shortcut returns the rules of the CSV of all stories. Epics become modules; a column has the zone of the times.
+func shortcut() Rules {
+	return Rules{
 		Each: func(c *Cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {

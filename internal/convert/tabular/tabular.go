@@ -1,7 +1,7 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
-// A layout names the fields of a tracker's columns (columns.txt) and its special rules, in a file for each tracker; entries of the
-// mapping file win over it. The rest is the same for all: lists, people, dates, references by key or by title,
+// A layout has settings and the fields of a tracker's columns (columns.txt), and special rules, in a file for each tracker that has some;
+// entries of the mapping file win over it. The rest is the same for all: lists, people, dates, references by key or by title,
 // damage by spreadsheets. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
 // The package must not know manifests.
 package tabular
@@ -21,33 +21,14 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// columnList has the known names of columns and words, in sections.
+// layouts has the settings and columns of each layout, and lists of words, in sections.
 //
 //go:embed columns.txt
-var columnList string
+var layouts string
 
-// names returns the names in a section, each with its meaning.
-func names(title string) map[string]string { return words.ByName(words.Section(columnList, title)) }
-
-// Layout describes the table that a tracker exports.
-type Layout struct {
-	Name    string            // how the command line names it
-	Tracker string            // as people call it
-	How     string            // how to export
-	Needs   [][]string        // columns by which a file is recognised: all of one list
-	Columns map[string]string // fields by the names of columns: see mapping.ColumnFields, and below
-	Markup  convert.Markup    // of texts
-	HTML    bool              // see [convert.Format]
-	Lists   string            // separator of the values of a list; "" = found out
-	Empty   []string          // texts that stand for nothing
-	Guarded bool              // cells that begin as formulas do have an apostrophe before
-	UTC     bool              // dates without a zone are UTC
-	Order   string            // of day and month, dmy or mdy, if it is always the same
-	Limit   int               // of rows in an export
-	Zeros   bool              // a zero in a column that is kept as a text says something
-	Key     *regexp.Regexp    // matches each key; nil = any text is a key
-	By      string            // the sign of the format for messages; "" = the names of the columns
-	Lacks   string            // content that no export has
+// Rules are the parts of a layout that settings cannot express. Each may be nil.
+type Rules struct {
+	Key *regexp.Regexp // matches each key; nil = any text is a key
 	// Each adds data to an issue that only this tracker has. It returns the reason if the row must be left out, or "".
 	Each func(c *Cells, i *convert.Issue) string
 	// Bot reports whether a person is a program.
@@ -58,15 +39,57 @@ type Layout struct {
 	Complete func(i *convert.Issue)
 	// Header returns the names of the columns in English, or an error if files with that header cannot be read.
 	Header func(names []string) ([]string, error)
-	// Shape turns a file that is no table into one, and returns the columns and rows.
-	Shape func(in io.Reader, file string) (*nameList, []table.Row, error)
 	// Dates returns more dates of a row, which may help to tell day and month apart.
 	Dates func(c *Cells) []string
 	// Notes adds remarks on a file; names are its columns in the language of the file.
 	Notes func(names []string, rows int, note func(kind, text string))
 
-	guess   func(header *header) map[string]string // returns fields by columns for tables of no tracker; the user is asked for the others
+	shape   func(in io.Reader, file string) (*nameList, []table.Row, error) // turns a file that is no table into one, and returns the columns and rows
 	detects func(b *beginning, name string) (string, bool)
+}
+
+// layout describes the table that a tracker exports.
+type layout struct {
+	Rules
+
+	anyTable bool           // of no tracker: the fields of columns are guessed, and the user is asked for the others
+	name     string         // how the command line names it
+	tracker  string         // as people call it
+	how      string         // how to export
+	needs    [][]string     // columns by which a file is recognised: all of one list
+	sign     string         // the sign of the format for messages; "" = the names of the columns
+	columns  words.List     // fields with the names of their columns: see mapping.ColumnFields, and below
+	markup   convert.Markup // of texts
+	html     bool           // see [convert.Format]
+	lists    string         // separator of the values of a list; "" = found out
+	blanks   []string       // texts that stand for nothing
+	guarded  bool           // cells that begin as formulas do have an apostrophe before
+	utc      bool           // dates without a zone are UTC
+	order    string         // of day and month, dmy or mdy, if it is always the same
+	limit    int            // of rows in an export
+	zeros    bool           // a zero in a column that is kept as a text says something
+	prefix   bool           // a key begins with the key of the project
+	lacks    string         // content that no export has
+}
+
+// newLayout returns the layout of a format from a text with its settings and columns.
+func newLayout(text, name string, rules Rules) *layout {
+	set := words.Section(text, name)
+	is := func(setting string) bool { return set.Word(setting) == "yes" }
+	l := &layout{
+		Rules: rules, name: name, tracker: set.Word("tracker"), how: set.Word("how"), sign: set.Word("sign"),
+		columns: words.Section(text, name+" columns"), markup: convert.Markups()[set.Word("markup")], html: is("html"),
+		blanks: set.Names("empty"), guarded: is("guarded"), utc: is("utc"), order: set.Word("order"),
+		zeros: is("zeros"), prefix: is("prefix"), lacks: set.Word("lacks"),
+	}
+	for _, line := range set {
+		if line.Of == "needs" {
+			l.needs = append(l.needs, line.Names)
+		}
+	}
+	l.lists, _ = strconv.Unquote(set.Word("lists"))
+	l.limit, _ = strconv.Atoi(set.Word("limit"))
+	return l
 }
 
 // Fields of columns that columns.txt names and the mapping file cannot. A raw field, or any other word, is for Each alone. Comments may be
@@ -87,29 +110,48 @@ const (
 
 // Formats returns the formats of the trackers, then the formats for any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
-	var all []*convert.Format
-	last, known := &beginning{}, words.Section(columnList, "any")
-	for _, l := range []*Layout{
-		linear(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
+	all, last := []*convert.Format{}, &beginning{}
+	for _, of := range []struct {
+		name  string
+		rules Rules
+	}{
+		{"linear-csv", linear()},
+		{"pivotal", pivotal()},
+		{"gitlab", gitlab()},
+		{"clickup", clickup()},
+		{"asana", asana()},
+		{"azure", azure()},
+		{"shortcut", shortcut()},
+		{"monday", monday()},
+		{"redmine", redmine()},
+		{"youtrack", Rules{}},
+		{"plane", plane()},
 	} {
-		all = append(all, l.format(last))
+		all = append(all, newLayout(layouts, of.name, of.rules).format(last))
 	}
+	unknown := *newLayout(layouts, "any", anyTable())
 	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
-		all = append(all, anyTable(kind, known).format(last))
+		l := unknown
+		l.name, l.anyTable = kind, true
+		all = append(all, l.format(last))
 	}
 	return all
 }
 
-// Format returns the format of a tracker that has a package of its own.
-func (l *Layout) Format() *convert.Format { return l.format(&beginning{}) }
+// Format returns the format of a tracker that has a package of its own, from a text with its settings and columns.
+func Format(text, name string, rules Rules) *convert.Format {
+	return newLayout(text, name, rules).format(&beginning{})
+}
 
 // format returns the format of the layout. Formats with one beginning in common parse each file's header once.
-func (l *Layout) format(last *beginning) *convert.Format {
+func (l *layout) format(last *beginning) *convert.Format {
 	detect := l.detect
-	if l.detects != nil {
+	if l.anyTable {
+		detect = l.detectAny
+	} else if l.detects != nil {
 		detect = l.detects
 	}
-	return &convert.Format{Name: l.Name, Tracker: l.Tracker, Unique: l.guess != nil, HTML: l.HTML, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.name, Tracker: l.tracker, Unique: l.anyTable, HTML: l.html, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		return detect(last, name)
 	}}
@@ -155,10 +197,10 @@ func newHeader(names []string) *header {
 }
 
 // detect looks for the columns that every export has, and returns them in words.
-func (l *Layout) detect(b *beginning, _ string) (string, bool) {
+func (l *layout) detect(b *beginning, _ string) (string, bool) {
 	for _, h := range b.headers {
 		if found := l.recognised(h); found != nil {
-			return cmp.Or(l.By, quoted(found)), true
+			return cmp.Or(l.sign, quoted(found)), true
 		}
 	}
 	return "", false
@@ -177,8 +219,8 @@ func quoted(columns []string) string {
 }
 
 // recognised returns the columns of a header by which the format is recognised, or nil if one is missing.
-func (l *Layout) recognised(h *header) []string {
-	for _, list := range l.Needs {
+func (l *layout) recognised(h *header) []string {
+	for _, list := range l.needs {
 		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[words.Fold(name)]) == 0 }) {
 			return list
 		}

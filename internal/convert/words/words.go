@@ -20,9 +20,12 @@ type Line struct {
 	Names []string
 }
 
+// List is a parsed list.
+type List []Line
+
 // Lines parses a list.
-func Lines(list string) []Line {
-	var all []Line
+func Lines(list string) List {
+	var all List
 	for text := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
 		of, names, _ := strings.Cut(text, " = ")
 		all = append(all, Line{of, strings.Split(names, " | ")})
@@ -31,14 +34,25 @@ func Lines(list string) []Line {
 }
 
 // Section returns the section of a text that has a title. An empty line ends it.
-func Section(text, title string) []Line {
+func Section(text, title string) List {
 	_, text, _ = strings.Cut(text, "\n\n"+title+"\n")
 	text, _, _ = strings.Cut(text, "\n\n")
 	return Lines(text)
 }
 
+// Names returns the names in the first line of a meaning.
+func (l List) Names(of string) []string {
+	if n := slices.IndexFunc(l, func(one Line) bool { return one.Of == of }); n >= 0 {
+		return l[n].Names
+	}
+	return nil
+}
+
+// Word returns the first line of a meaning as one word or sentence.
+func (l List) Word(of string) string { return strings.Join(l.Names(of), " | ") }
+
 // ByName maps each name in a list to the meaning of its line: the line state = Status | Stage gives Status: state and Stage: state.
-func ByName(list []Line) map[string]string {
+func ByName(list List) map[string]string {
 	all := map[string]string{}
 	for _, l := range list {
 		for _, name := range l.Names {

@@ -83,6 +83,9 @@ func (b booked) of(h Held, field, role Role) (to outcome, words string, ok bool)
 		for name := h.Of.Name; name != "" && !ok; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 			to, ok = b.find(name, OfField)
 		}
+		if !ok { // a text about a file that is the name of the file
+			to, ok = b.find(h.Text, OfFile)
+		}
 	case OfComment:
 		if to, ok = b.find(cmp.Or(h.Element, h.Text), field, role); !ok && h.Element == "" {
 			to, ok = b.find("", role)

@@ -104,6 +104,18 @@ func TestAnIDBesideANameIsNoLoss(t *testing.T) {
 	}
 }
 
+// The first comment of a bug is its description, and a file that is called as it is described has its name: neither is a loss.
+func TestBugsOfAnOlderBugzillaLoseNothing(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "1.json", `{"bugs":[{"id":1,"summary":"One","product":"Web","status":"NEW","creator":"ada@example.com","last_change_time":"2016-06-07T00:00:00Z"}]}`,
+		"2.json", `{"bugs":{"1":{"comments":[{"bug_id":1,"id":5,"creator":"ada@example.com","creation_time":"2016-05-17T09:44:44Z","is_private":false,"text":"The first"},
+			{"bug_id":1,"id":6,"creator":"bob@example.com","creation_time":"2016-05-18T09:44:44Z","is_private":false,"text":"The second"}]}},"comments":{}}`,
+		"3.json", `{"attachments":{},"bugs":{"1":[{"bug_id":1,"id":8,"file_name":"a.zip","description":"a.zip","summary":"a.zip","is_private":0}]}}`), "source: {site: 'https://bugs.example.com'}\n")
+	if r.Values.Lost > 0 || strings.Contains(text, "no object") || !strings.Contains(text, "description: |-\n          The first") {
+		t.Errorf("%+v %s", r.Values, text)
+	}
+}
+
 // Rows of one key in one file are one if they are equal, and otherwise further rows are lost by name.
 func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 	t.Parallel()

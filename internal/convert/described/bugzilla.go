@@ -3,7 +3,6 @@ package described
 import (
 	"cmp"
 	"regexp"
-	"slices"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
@@ -18,15 +17,21 @@ func bugzilla() *api { return described(textOf("bugzilla"), bugzillaHooks) }
 
 // bugzillaHooks returns the hooks for Bugzilla.
 func bugzillaHooks() hooks {
-	texts, uncounted := map[string]convert.Comment{}, false // descriptions, by bug; comments do not say which is the description
+	texts := map[string]convert.Comment{} // descriptions, by bug; comments do not say which is the description
 	return hooks{
 		comment: func(x *reader, bug string, c *convert.Comment, v records.Value) string {
-			if x.text(v, []string{"count"}) == "0" && !c.Hidden {
-				texts[bug] = *c
-				return "description"
+			first, is := texts[bug], x.text(v, []string{"count"}) == "0"
+			if !v.Has("count") { // the one with the lowest ID
+				is = first.ID == "" && len(x.comments[bug]) == 0 || cmp.Or(cmp.Compare(len(c.ID), len(first.ID)), cmp.Compare(c.ID, first.ID)) <= 0
 			}
-			uncounted = uncounted || !v.Has("count")
-			return ""
+			if !is || c.Hidden {
+				return ""
+			}
+			if first.ID != "" && first.ID != c.ID {
+				x.comment(bug, first)
+			}
+			texts[bug] = *c
+			return "description"
 		},
 		issue: func(_ *reader, i *convert.Issue, _ records.Value) {
 			for n, f := range i.Fields {
@@ -38,14 +43,6 @@ func bugzillaHooks() hooks {
 				return
 			}
 			list := x.comments[i.Key]
-			if uncounted && texts[i.Key].ID == "" && len(list) > 0 { // the one with the lowest ID
-				slices.SortStableFunc(list, func(a, b convert.Comment) int {
-					return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
-				})
-				if !list[0].Hidden {
-					texts[i.Key], list = list[0], list[1:]
-				}
-			}
 			for n := range list {
 				list[n].Text.Body = x.marked(list[n].Text.Body)
 			}

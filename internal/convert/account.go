@@ -42,6 +42,14 @@ func (b booked) putName(of Role, name string, written bool) {
 	}
 }
 
+// limit books an element of a part, or all elements without an entry if the element is "". Of two outcomes the worse one counts.
+func (b booked) limit(of Role, element string, to outcome) {
+	at := part{of, strings.ToLower(element)}
+	if had, ok := b[at]; !ok || to < had {
+		b[at] = to
+	}
+}
+
 // either returns the outcome for a part that was written, or the other one.
 func either(written bool, to, otherwise outcome) outcome {
 	if written {
@@ -55,6 +63,9 @@ const wordsOfRelation Role = "words of a relation"
 
 // wordsOfAuthor is the part of an item for the names of the people who wrote its comments.
 const wordsOfAuthor Role = "words of an author"
+
+// olderText begins the part of an item for the texts that a comment had in other files. The ID of the comment follows.
+const olderText Role = "older text of comment "
 
 // outcome returns what became of a value, and the words of the value that this is about. A value that no writer has booked is lost.
 func (c *composer) outcome(i *Issue, h Held) (to outcome, words string) {
@@ -87,8 +98,11 @@ func (b booked) of(h Held, field, role Role) (to outcome, words string, ok bool)
 			to, ok = b.find(h.Text, OfFile)
 		}
 	case OfComment:
+		if to, ok = b.find(h.Text, olderText+Role(strings.ToLower(h.Element))); ok {
+			return to, h.Text, ok
+		}
 		if to, ok = b.find(cmp.Or(h.Element, h.Text), field, role); !ok && h.Element == "" {
-			to, ok = b.find("", role)
+			to, ok = b.find("", field, role)
 		}
 	case Summed:
 		if to, ok = b.find(h.Text, field); !ok && h.Element != NotTaken {
@@ -268,7 +282,7 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 		}
 		b.put(Relation, c.joined[r])
 		b.putElement(wordsOfRelation, i.Links[n].To, min(c.joined[r], decided))
-		if _, mapped := c.mapping.Links.Own(i.Links[n].Type); mapped {
+		if as, mapped := c.mapping.Links.Own(i.Links[n].Type); mapped && as.Kind != "skip" {
 			b.putElement(Relation, i.Links[n].Type, carried)
 		}
 	}
@@ -318,18 +332,30 @@ func (c *composer) bookField(f Field, to outcome) {
 // bookComment books a comment by its ID or its value in the source.
 func (c *composer) bookComment(one Comment, to outcome) {
 	at := cmp.Or(one.ID, one.Source)
-	c.took.putElement(OfComment, at, to)
-	c.took.put(OfComment, to)
-	c.took.putElement(History, at, min(to, asText))
 	header := c.mapping.Comments.Header
 	by, _ := c.mapping.People.Find(one.Author)
-	author := either(strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided))
+	author := either(one.Author == "" || strings.Contains(header, "{author}") && !by.Anonymous, to, min(to, decided))
+	date := either(one.At.IsZero() || strings.Contains(header, "{date}"), to, min(to, decided))
 	c.bookNames(wordsOfAuthor, one.Author, carried)
+	whole := to
+	if one.Whole {
+		whole = min(date, c.took.ofAuthor(one.Author, author))
+	}
+	c.took.limit(OfComment, at, whole)
+	c.took.limit(OfComment, "", whole)
+	for older := range strings.SplitSeq(one.Older, "\x00") {
+		if older != beginning(one.Text.Body) {
+			c.took.putElement(olderText+Role(strings.ToLower(at)), older, decided)
+		}
+	}
+	c.took.putElement(History, at, min(to, asText))
 	c.took.putElement("comment_authors", at, author)
+	c.took.limit("comment_authors", "", author)
 	for _, part := range []Role{"created_by", "created_by_name", "created_by_email"} { // where comments are records like issues
 		c.took.putElement(part, at, min(author, asText))
 	}
-	c.took.putElement("comment_times", at, either(strings.Contains(header, "{date}"), to, min(to, decided)))
+	c.took.putElement("comment_times", at, date)
+	c.took.limit("comment_times", "", date)
 }
 
 // bookExport books the people and projects of the export itself.

@@ -151,6 +151,9 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"journals": [{"id": 3, "user": {"id": 8, "name": "Lou Ray"}, "created_on": "2025-01-02T00:00:00Z", "details": [{"property": "attr", "name": "status_id", "old_value": "1", "new_value": "2"}]}]}]}`
 	const gitlab = "Title,Description,Issue ID,URL,State,Author,Author Username,Assignee,Assignee Username,Confidential,Locked,Due Date,Created At (UTC),Updated At (UTC),Closed At (UTC),Milestone,Weight,Labels,Time Estimate,Time Spent\n" +
 		"One,Text,1,https://gitlab.com/a/b/-/issues/1,Open,Kim,kim,\"Kim, Lou\",\"kim, lou\",No,No,,2025-01-02 00:00:00,2025-01-02 00:00:00,,,,\"hot, cold\",0,0\n"
+	const jiraComment = "Summary,Issue key,Issue id,Issue Type,Status,Comment\nOne,A-1,1,Story,Done,02/Jan/24 10:00 AM;kim;Looks good\n"
+	const planeComments = "ID,Project Identifier,Sequence ID,Name,Comments\nA-1,A,1,One,\"[{\"\"comment\"\": \"\"Yes\"\", \"\"created_by\"\": \"\"Kim\"\"}, {\"\"comment\"\": \"\"Built\"\", \"\"created_by\"\": \"\"Robot\"\"}]\"\n"
+	const state = `[{"issue_url": "https://api.github.com/repos/a/b/issues/1", "id": 7, "body": "zebra %s", "user": {"login": "kim"}, "created_at": "2025-02-03T10:00:00Z", "updated_at": "2025-02-0%dT10:00:00Z"}]`
 	for name, tt := range map[string]struct {
 		f       fixture
 		mapping string
@@ -235,6 +238,47 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One", "comments": [{"comment": "Yes", "created_by": "Kim"}, {"comment": "Built", "created_by": "Robot"}]}]`),
 			"people: {Robot: bot, '*': text}\n", "comments.comment",
 			convert.ValueCount{Carried: 1, Lost: 1},
+		},
+		"a cell with a comment and its author is left out, if the mapping makes everybody anonymous": {
+			inline(t, "j.csv", jiraComment), "people: {'*': anonymous}\n", "Comment", convert.ValueCount{Decided: 1},
+		},
+		"a cell with a comment and its date is left out, if the mapping wants no date": {
+			inline(t, "j.csv", jiraComment), "comments: {header: '{author}'}\npeople: {'*': text}\n", "Comment", convert.ValueCount{Decided: 1},
+		},
+		"a cell with a comment, its author and its date is carried, if all three are written": {
+			inline(t, "j.csv", jiraComment), "people: {'*': text}\n", "Comment", convert.ValueCount{Carried: 1},
+		},
+		"a cell with a long comment and its author is left out, if the mapping wants no header": {
+			inline(t, "p.csv", "Id,Title,Labels,Iteration,Type,Estimate,Priority,Current State,Created at,Requested By,Description,URL,Owned By,Comment\n7,One,,,feature,,,started,\"Mar 1, 2024\",,,https://www.pivotaltracker.com/story/show/7,,\""+strings.Repeat("Looks good. ", 20)+"(Bob M. - Mar 5, 2024)\"\n"),
+			"comments: {header: ''}\npeople: {'*': text}\n", "Comment",
+			convert.ValueCount{Decided: 1},
+		},
+		"of several comments in a cell the one of a bot is lost": {
+			inline(t, "p.csv", planeComments), "people: {Robot: bot, '*': text}\n", "Comments", convert.ValueCount{Lost: 1},
+		},
+		"a cell with comments and their authors is left out, if the mapping makes everybody anonymous": {
+			inline(t, "p.csv", planeComments), "people: {'*': anonymous}\n", "Comments", convert.ValueCount{Decided: 1},
+		},
+		"the author of a comment in a list of its issue is left out, if the mapping wants no header": {
+			inline(t, "p.json", `[{"project_name": "Shop", "project_identifier": "A", "identifier": "A-1", "cycles": [], "modules": [], "sequence_id": 1, "name": "One", "comments": [{"comment": "Yes", "created_by": "Kim"}]}]`),
+			"comments: {header: ''}\npeople: {'*': text}\n", "comments.created_by",
+			convert.ValueCount{Decided: 1},
+		},
+		"an older text of a comment is left out, if another file has a newer one": {
+			inline(t, "a.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 1}]`, "b.json", fmt.Sprintf(state, "new", 5), "c.json", fmt.Sprintf(state, "old", 4)),
+			"people: {'*': text}\n", "comments.body",
+			convert.ValueCount{Carried: 1, Decided: 1},
+		},
+		"a text of a comment is carried from each file that has it": {
+			inline(t, "a.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 1}]`, "b.json", fmt.Sprintf(state, "new", 5), "c.json", fmt.Sprintf(state, "new", 4)),
+			"people: {'*': text}\n", "comments.body",
+			convert.ValueCount{Carried: 2},
+		},
+		"a type of relations that the mapping skips is lost, although the mapping names it": {
+			inline(t, "j.json", `[{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "issuelinks": [{"type": {"name": "Cloners"}, "outwardIssue": {"key": "A-2"}}]}},
+				{"key": "A-2", "fields": {"summary": "Two", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}}}]`),
+			"links: {Cloners: skip}\n", "issuelinks.type.name",
+			convert.ValueCount{Lost: 1},
 		},
 		"the names of watchers are left out, if the mapping makes everybody anonymous": {
 			inline(t, "r.json", redmine), "people: {'*': anonymous}\nsummary: full\n", "watchers.name", convert.ValueCount{Decided: 1},

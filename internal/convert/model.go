@@ -160,18 +160,23 @@ type Comment struct {
 	Text   Text
 	Hidden bool   `json:",omitempty"` // only some may see it, or it was hidden as spam
 	Source string `json:"-"`          // the value of the source, or what tells the comment apart there, if it has no ID
+	Whole  bool   `json:"-"`          // Source holds the author and the time, too
+	Older  string `json:"-"`          // beginnings of other texts that files have of the comment, each after a zero byte
 }
 
 // Comments are comments that files hold outside their issues, by the key with which they name the issue.
 type Comments map[string][]Comment
 
 // Add adds a comment of an issue. If pages overlap, a later comment replaces one of the same ID that was not
-// edited after it.
+// edited after it. The comment that counts holds the text of the other one as older.
 func (cm Comments) Add(issue string, one Comment) {
 	if n := slices.IndexFunc(cm[issue], func(had Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
-		if !one.Edited.Before(cm[issue][n].Edited) || one.Edited.IsZero() {
-			cm[issue][n] = one
+		had := cm[issue][n]
+		if one.Edited.Before(had.Edited) && !one.Edited.IsZero() {
+			one, had = had, one
 		}
+		one.Older += had.Older + "\x00" + beginning(had.Text.Body)
+		cm[issue][n] = one
 		return
 	}
 	cm[issue] = append(cm[issue], one)

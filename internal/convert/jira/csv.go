@@ -188,7 +188,7 @@ func csvComment(c *tabular.Cells, cell string) convert.Comment {
 	if parts := strings.SplitN(cell, ";", 3); len(parts) == 3 {
 		if at := c.Date(parts[0]); !at.IsZero() {
 			author := c.Person(strings.TrimSpace(parts[1]), "", "")
-			return convert.Comment{At: at, Author: author, Text: wiki(strings.TrimSpace(parts[2])), Source: cell}
+			return convert.Comment{At: at, Author: author, Text: wiki(strings.TrimSpace(parts[2])), Source: cell, Whole: true}
 		}
 	}
 	return convert.Comment{Text: wiki(cell), Source: cell}

@@ -210,15 +210,16 @@ func (c *Cells) Records(name string) []map[string]string {
 
 // comments adds the comments in the column Comments: objects, or a text that is one comment.
 func (c *Cells) comments(i *convert.Issue) {
-	all := c.Records("Comments")
-	if text := c.Column("Comments"); text != "" && len(all) == 0 {
-		all = append(all, map[string]string{"text": text})
+	all, cell := c.Records("Comments"), c.Column("Comments")
+	whole := cell != "" && len(all) > 0
+	if cell != "" && len(all) == 0 {
+		all = append(all, map[string]string{"text": cell})
 	}
 	for _, r := range all {
 		text := cmp.Or(r["text"], r["comment"], r["commenttext"])
 		i.Comments = append(i.Comments, convert.Comment{
 			ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"], r["createdby"]), "", ""), At: c.Time(cmp.Or(r["date"], r["createdat"]), i),
-			Text: convert.Text{Markup: c.e.markup, Body: text}, Source: r["comment"],
+			Text: convert.Text{Markup: c.e.markup, Body: text}, Source: cmp.Or(cell, r["comment"]), Whole: whole,
 		})
 	}
 }

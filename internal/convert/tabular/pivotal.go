@@ -38,7 +38,7 @@ func pivotal() Rules {
 			for _, text := range c.All("raw comment") {
 				comment := convert.Comment{Text: convert.Text{Body: text}, Source: text}
 				if m := pivotalComment.FindStringSubmatch(text); m != nil {
-					comment = convert.Comment{Text: convert.Text{Body: m[1]}, Author: c.Person("", m[2], ""), At: c.Date(m[3]), Source: text}
+					comment = convert.Comment{Text: convert.Text{Body: m[1]}, Author: c.Person("", m[2], ""), At: c.Date(m[3]), Source: text, Whole: true}
 				}
 				i.Comments = append(i.Comments, comment)
 			}

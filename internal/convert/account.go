@@ -302,8 +302,12 @@ func (c *composer) bookItem(at place, m manifest.Map) {
 	for _, w := range i.Work {
 		c.bookNames(Summed, w.Author, full)
 	}
+	b.put("changes", min(full, decided))
 	for _, e := range i.Events {
 		c.bookNames(Summed, e.Author, full)
+		for _, text := range []string{e.Field, e.From, e.To} {
+			b.putElement("changes", beginning(text), full)
+		}
 	}
 	b.put("votes", either(full == lost, lost, asText))
 	if len(i.Attachments) > 0 { // the list of files has them all

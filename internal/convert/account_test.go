@@ -291,6 +291,15 @@ func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 		"who changed an issue is left out, if the mapping makes everybody anonymous": {
 			inline(t, "r.json", redmine), "people: {'*': anonymous}\nsummary: full\n", "changes: journals.user.name", convert.ValueCount{Decided: 1},
 		},
+		"a number that a change shows as a name is left out": {
+			inline(t, "r.json", strings.Replace(redmine, `"journals"`, `"status": {"id": 2, "name": "Open"}, "journals"`, 1)), "summary: full\n", "journals.details.new_value", convert.ValueCount{Decided: 1},
+		},
+		"a number that a change shows as such is in a text": {
+			inline(t, "r.json", redmine), "summary: full\n", "journals.details.new_value", convert.ValueCount{AsText: 1},
+		},
+		"the name of a field that a change shows in other words is left out": {
+			inline(t, "r.json", redmine), "summary: full\n", "journals.details.name", convert.ValueCount{Decided: 1},
+		},
 		"the kind of a change in Redmine is of use to the tracker only": {
 			inline(t, "r.json", redmine), "summary: full\n", "journals.details.property", convert.ValueCount{Decided: 1},
 		},

@@ -396,11 +396,8 @@ func (c *composer) book(i *Issue, h Held) {
 	to, words := c.outcome(cmp.Or(i, &Issue{}), h)
 	h.Text = words
 	l.book(h, to)
-	role, told := h.Of.Role, l.told[i]
-	if role == Summed { // losses.txt lists losses of summed values under uncarried
-		role = Uncarried
-	}
-	if to == lost && !told[role] && !l.told[nil][role] {
+	named := func(part Role) bool { return l.told[i][part] || l.told[nil][part] }
+	if to == lost && !named(h.Of.part) && !named(h.Of.Role) {
 		c.report.lost("values", h.Of.Name, h.N)
 	}
 }

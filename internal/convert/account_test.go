@@ -41,6 +41,15 @@ func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 			f:    inline(t, "t.json", fmt.Sprintf(board, `{"id":"k1","name":"Loose","idCard":"gone","checkItems":[{"name":"zebra step","state":"incomplete","pos":1}]}`, "")),
 			lost: map[string]string{"of no item here: checklists.checkItems.name": "zebra step", "of no item here: checklists.name": "Loose"},
 		},
+		"a lost text is named, although the watchers of its issue are lost, too": {
+			f: inline(t, "j.json", `[{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "watches": {"watchCount": 3}, "versions": [{"name": "1", "description": "zebra"}]}}]`),
+			lost: map[string]string{"versions.description": "zebra"},
+		},
+		"a checklist without its card is lost by name, although a comment without its card is, too": {
+			f: inline(t, "t.json", strings.Replace(fmt.Sprintf(board, `{"id":"k1","name":"Loose","idCard":"gone","checkItems":[]}`, ""),
+				`"actions":[]`, `"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"text":"zebra reply","card":{"id":"gone"}}}]`, 1)),
+			lost: map[string]string{"of no item here: checklists.name": "Loose"},
+		},
 		"labels within a card are labels, and what people did to the board is no loss": {
 			f: inline(t, "t.json", strings.Replace(fmt.Sprintf(board, "", `,"idLabels":["x1"],"labels":[{"id":"x1","idBoard":"b1","name":"quokka","color":"green"}]`),
 				`"actions":[]`, `"actions":[{"id":"a2","type":"addMemberToBoard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"board":{"id":"b1"}}}]`, 1)),

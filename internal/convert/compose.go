@@ -64,7 +64,7 @@ func (c *composer) compose(issues []*Issue) {
 	c.took, c.joined = booked{}, map[relation]outcome{}
 	for _, o := range c.found.outside {
 		c.report.lost(o.kind, o.of, o.n)
-		c.report.ledger.tell(nil, Uncarried)
+		c.report.tell(o.kind, nil)
 	}
 	var projects []string
 	parts := map[string][]place{}

@@ -216,7 +216,11 @@ func (ap Apart) Join(i *Issue, name string) {
 func (ap Apart) Close(to Sink) {
 	for _, of := range ap {
 		for _, h := range of.Held {
-			to.Hold(nil, Leaf{Name: "of no item here: " + h.Of.Name, Text: h.Text}, Uncarried, h.N)
+			part := Uncarried
+			if h.Of.Role == OfComment {
+				part = "comment_outside"
+			}
+			to.Hold(nil, Leaf{Name: "of no item here: " + h.Of.Name, Text: h.Text}, part, h.N)
 		}
 	}
 }
@@ -269,15 +273,7 @@ type outcomeCount struct {
 // ledger counts the values of each field by fate.
 type ledger struct {
 	entries map[*Value]*[4]outcomeCount
-	told    map[*Issue]map[Role]bool // roles of the losses that the report names of an issue
-}
-
-// tell records that the report names a loss of values of a role.
-func (l *ledger) tell(i *Issue, role Role) {
-	if l.told[i] == nil {
-		l.told[i] = map[Role]bool{}
-	}
-	l.told[i][role] = true
+	told    map[*Issue]map[Role]bool // parts or their roles of which the report names a loss of an issue
 }
 
 // book counts a value with its fate.

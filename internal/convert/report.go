@@ -80,10 +80,10 @@ type Remark struct {
 type lossKind struct {
 	name, text string
 	of         string   // kind and field of the manifests that would hold it; "" = none, or several
-	roles      []string // roles of the values that are lost
+	parts      []string // fields of an issue whose values are lost, or their roles
 }
 
-// lossList has the kinds of losses in the order of a report: name | kind and field of the manifests | roles of values = text.
+// lossList has the kinds of losses in the order of a report: name | kind and field of the manifests | parts of an issue = text.
 //
 //go:embed losses.txt
 var lossList string
@@ -133,13 +133,21 @@ func newReport() *Report {
 
 // lose records n losses of an issue.
 func (r *Report) lose(kind string, i *Issue, n int) {
-	if n == 0 {
-		return
+	if n > 0 {
+		r.lost(kind, i.Key, n)
+		r.tell(kind, i)
 	}
-	r.lost(kind, i.Key, n)
+}
+
+// tell records that the report names a kind of loss of an issue, or of the export if i is nil.
+func (r *Report) tell(kind string, i *Issue) {
+	told := r.ledger.told
+	if told[i] == nil {
+		told[i] = map[Role]bool{}
+	}
 	all := allLosses()
-	for _, role := range all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].roles {
-		r.ledger.tell(i, Role(role))
+	for _, part := range all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].parts {
+		told[i][Role(part)] = true
 	}
 }
 

@@ -191,7 +191,7 @@ func (s *section) role(field string) convert.Role {
 	switch s.kind {
 	case "issue":
 		if name, is := strings.CutPrefix(field, "count "); is {
-			return map[string]convert.Role{"reactions": convert.Uncarried, "votes": "votes", "watchers": "watchers"}[name]
+			return map[string]convert.Role{"reactions": "reactions", "votes": "votes", "watchers": "watchers"}[name]
 		}
 		switch word, _, _ := strings.Cut(field, " "); word {
 		case "about": // section values has its roles

@@ -202,7 +202,7 @@ func (x *reader) take(s *section, v records.Value) {
 			continue
 		case s.kind == "history": // a change that is only counted
 			aside.Left["history"]++
-			x.to.Hold(aside, convert.Leaf{Name: as, Text: x.text(one, s.paths("text"))}, convert.Uncarried, len(leaves("", one)))
+			x.to.Hold(aside, convert.Leaf{Name: as, Text: x.text(one, s.paths("text"))}, "past", len(leaves("", one)))
 			continue
 		case s.kind == "tasks":
 			x.tasks[key] = append(x.tasks[key], one)

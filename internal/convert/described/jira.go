@@ -347,7 +347,7 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 				return convert.OfField
 			}
 			i.Left["field-parts"]++
-			return convert.Uncarried
+			return "field_part"
 		})
 		if name == id && f.Value == i.Parent && f.Value != "" { // the epic of it, under another name
 			i.Take(f.Source, convert.OfParent)

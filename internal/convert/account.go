@@ -72,7 +72,7 @@ func (c *composer) outcome(i *Issue, h Held) (to outcome, words string) {
 	field := cmp.Or(i.takes(h.Of.Name), h.Of.part)
 	role := RoleOf(field)
 	switch {
-	case role == Technical, role == Secret, c.isLeftOut(role), h.Text == "": // or nothing but markup
+	case role == Technical, role == Secret, role == Offered, c.isLeftOut(role), h.Text == "": // or nothing but markup
 		return decided, h.Text
 	case role == Uncarried:
 		return lost, h.Text

@@ -42,7 +42,7 @@ func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 			lost: map[string]string{"of no item here: checklists.checkItems.name": "zebra step", "of no item here: checklists.name": "Loose"},
 		},
 		"a lost text is named, although the watchers of its issue are lost, too": {
-			f: inline(t, "j.json", `[{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "watches": {"watchCount": 3}, "versions": [{"name": "1", "description": "zebra"}]}}]`),
+			f:    inline(t, "j.json", `[{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "watches": {"watchCount": 3}, "versions": [{"name": "1", "description": "zebra"}]}}]`),
 			lost: map[string]string{"versions.description": "zebra"},
 		},
 		"a checklist without its card is lost by name, although a comment without its card is, too": {
@@ -370,6 +370,36 @@ func TestOfTwoTextsOfOneCommentTheNewerCounts(t *testing.T) {
 			text, _ := manifests(t, inline(t, "a.json", issue, "b.json", tt.first, "c.json", tt.second), "people: {'*': text}\n")
 			if !strings.Contains(text, tt.want) || strings.Contains(text, "zebra old") {
 				t.Error(text)
+			}
+		})
+	}
+}
+
+// Labels and milestones that no issue has do not arrive, so the report names each.
+func TestLabelsAndMilestonesOfNoIssueAreNamed(t *testing.T) {
+	t.Parallel()
+	const labels, milestone = `[{"name": "hot", "color": "ffffff", "default": false, "node_id": "x"}, {"name": "quokka", "color": "ffffff", "default": false, "node_id": "y"}]`,
+		`[{"number": 1, "title": "zebra", "html_url": "https://github.com/a/b/milestone/1"}, {"number": 2, "title": "Next", "html_url": "https://github.com/a/b/milestone/2"}]`
+	for name, tt := range map[string]struct {
+		f    fixture
+		want string
+	}{
+		"GitHub": {inline(t, "i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "labels": [{"name": "hot"}], "milestone": {"title": "Next"}}]`, "l.json", labels, "m.json", milestone), "labels, milestones and components that no issue has, which are left out (2) [quokka zebra]"},
+		"GitLab, whose report does not show what a confidential issue may have": {fixture{files: []string{filepath.Join("testdata", "gitlab-export")}}, "labels, milestones and components that no issue has, which are left out (1) []"},
+		"Trello": {inline(t, "t.json", `{"id": "b", "name": "B", "shortLink": "s", "labelNames": {}, "labels": [{"id": "x", "name": "quokka", "color": "green"}], "lists": [{"id": "l", "name": "To do"}, {"id": "m", "name": "zebra"}],
+			"cards": [{"id": "c", "idBoard": "b", "idList": "l", "idShort": 1, "shortLink": "x", "name": "One"}]}`), "lists that no card has, which are left out [zebra]; labels that no card has, which are left out [quokka]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			_, r := manifests(t, tt.f, "")
+			for _, n := range r.Notes {
+				if n.Kind == "unused" {
+					got = append(got, fmt.Sprint(n.Text, " ", n.Items))
+				}
+			}
+			if got := strings.Join(got, "; "); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
 	}

@@ -244,6 +244,7 @@ func (cl *collection) finish() {
 			}
 		}
 	}
+	cl.noteUnused()
 	if len(cl.clashes) > 0 {
 		var places []string
 		for _, one := range cl.clashes {
@@ -254,5 +255,32 @@ func (cl *collection) finish() {
 	}
 	if cl.doubles > 0 {
 		cl.Note("doubles", diag.Count(cl.doubles, "issue")+" more than once in the files; the later state counts")
+	}
+}
+
+// noteUnused adds a remark with the names that no issue has. It shows none if issues are held back, which may have them.
+func (cl *collection) noteUnused() {
+	used, unused := map[string]bool{}, []string{}
+	for _, i := range cl.issues {
+		for _, l := range i.Labels {
+			used[beginning(l.Name)] = true
+		}
+		for _, v := range i.Versions {
+			used[beginning(v.Name)] = true
+		}
+		for _, name := range i.Components {
+			used[beginning(name)] = true
+		}
+	}
+	for h := range cl.held {
+		if h.Of.Role == Offered && !used[h.Text] {
+			unused = append(unused, h.Text)
+		}
+	}
+	if n := len(unused); n > 0 {
+		if slices.Sort(unused); len(cl.closed) > 0 {
+			unused = nil
+		}
+		cl.Note("unused", fmt.Sprintf("labels, milestones and components that no issue has, which are left out (%d)", n), unused...)
 	}
 }

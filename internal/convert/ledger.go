@@ -40,6 +40,7 @@ const (
 	OfComment  Role = "comment"
 	OfFile     Role = "file"
 	OfField    Role = "field"     // one of [Issue.Fields]: by its source
+	Offered    Role = "offered"   // a name that issues can have, such as that of a label
 	Technical  Role = "technical" // a number, an address or a time of use to the tracker only, or the same as another value
 	Secret     Role = "secret"    // nobody is shown the value
 	Uncarried  Role = "uncarried" // Plane has no place for it

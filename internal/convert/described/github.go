@@ -114,7 +114,7 @@ func (g *repository) record(x *reader, r records.Record, v records.Value) (done 
 // other books an entry of another list, which is left out.
 func (g *repository) other(x *reader, of string, v records.Value) {
 	g.others[of]++
-	x.book(nil, prefixed("other lists: ", leaves("", v)))
+	x.book(nil, prefixed("other "+of+": ", leaves("", v)))
 }
 
 // issue adds an issue with its values. It only counts a pull request. under is the prefix of the names of the values.

@@ -131,6 +131,7 @@ func (b *boards) finish(x *reader) {
 		case name == "" || role == "":
 		case card == nil:
 			x.to.Hold(nil, convert.Leaf{Name: part.Name + " of no card: name", Text: name}, convert.OfField, 1)
+			x.to.Note("unused", part.Name+" that no card has, which are left out", name)
 		default:
 			x.to.Hold(card, convert.Leaf{Name: part.Name + ".name", Text: name}, role, 1)
 			if same := b.nameOf(x, id, card); part.Name == "lists" && b.named[same] > 1 {

@@ -384,10 +384,10 @@ func TestLabelsAndMilestonesOfNoIssueAreNamed(t *testing.T) {
 		f    fixture
 		want string
 	}{
-		"GitHub": {inline(t, "i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "labels": [{"name": "hot"}], "milestone": {"title": "Next"}}]`, "l.json", labels, "m.json", milestone), "labels, milestones and components that no issue has, which are left out (2) [quokka zebra]"},
-		"GitLab, whose report does not show what a confidential issue may have": {fixture{files: []string{filepath.Join("testdata", "gitlab-export")}}, "labels, milestones and components that no issue has, which are left out (1) []"},
+		"GitHub": {inline(t, "i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "labels": [{"name": "hot"}], "milestone": {"title": "Next"}}]`, "l.json", labels, "m.json", milestone), "labels, lists, milestones and components that no issue has, which are left out (2) [quokka zebra]"},
+		"GitLab, whose report does not show what a confidential issue may have": {fixture{files: []string{filepath.Join("testdata", "gitlab-export")}}, "labels, lists, milestones and components that no issue has, which are left out (1) []"},
 		"Trello": {inline(t, "t.json", `{"id": "b", "name": "B", "shortLink": "s", "labelNames": {}, "labels": [{"id": "x", "name": "quokka", "color": "green"}], "lists": [{"id": "l", "name": "To do"}, {"id": "m", "name": "zebra"}],
-			"cards": [{"id": "c", "idBoard": "b", "idList": "l", "idShort": 1, "shortLink": "x", "name": "One"}]}`), "lists that no card has, which are left out [zebra]; labels that no card has, which are left out [quokka]"},
+			"cards": [{"id": "c", "idBoard": "b", "idList": "l", "idShort": 1, "shortLink": "x", "name": "One"}]}`), "labels, lists, milestones and components that no issue has, which are left out (2) [quokka zebra]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

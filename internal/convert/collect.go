@@ -281,6 +281,6 @@ func (cl *collection) noteUnused() {
 		if slices.Sort(unused); len(cl.closed) > 0 {
 			unused = nil
 		}
-		cl.Note("unused", fmt.Sprintf("labels, milestones and components that no issue has, which are left out (%d)", n), unused...)
+		cl.Note("unused", fmt.Sprintf("labels, lists, milestones and components that no issue has, which are left out (%d)", n), unused...)
 	}
 }

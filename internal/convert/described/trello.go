@@ -130,8 +130,7 @@ func (b *boards) finish(x *reader) {
 		switch {
 		case name == "" || role == "":
 		case card == nil:
-			x.to.Hold(nil, convert.Leaf{Name: part.Name + " of no card: name", Text: name}, convert.OfField, 1)
-			x.to.Note("unused", part.Name+" that no card has, which are left out", name)
+			x.to.Hold(nil, convert.Leaf{Name: part.Name + " of no card: name", Text: name}, convert.Offered, 1)
 		default:
 			x.to.Hold(card, convert.Leaf{Name: part.Name + ".name", Text: name}, role, 1)
 			if same := b.nameOf(x, id, card); part.Name == "lists" && b.named[same] > 1 {

@@ -65,6 +65,7 @@ func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
 		"a table without Markdown is plain text":          {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
 		"a table has the markup that the mapping says":    {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
 		"tags of a table as text":                         {"t.csv", "Key,Title,Description\nA-1,One,\"Use <title> or <b>.\n\n**End**\"\n", "text: {markup: markdown}\n", 1, "Use &lt;title> or &lt;b>.**End**"},
+		"tags in a text of Jira that is Markdown":         {"j.csv", "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Description\nOne,AB-1,1,Task,To Do,AB,Ab,\"Use <title> or <b>.\n\n**End**\"\n", "", 1, "Use &lt;title> or &lt;b>.**End**"},
 		"GitHub shows allowed tags, and others as text":   {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Use <title> or <b>x</b>.\n\n<script>\n\nEnd", "comments": []}]`, "", 1, "Use &lt;title> or <b>x</b>.&lt;script>End"},
 		"an alert of GitHub becomes a quotation":          {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
 	} {

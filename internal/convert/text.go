@@ -36,7 +36,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	case JiraWiki:
 		body := c.clean(i, t.Body)
 		if text, lost = wiki.Markdown(body, options); wiki.IsMarkdown(body) {
-			text = markup.HardBreaks(text)
+			text = markup.HardBreaks(markup.ShowTags(text, markup.IsElement))
 		}
 	case ADF:
 		text, lost = adf.Markdown([]byte(t.Body), options)

@@ -121,7 +121,10 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	for _, f := range c.manifests {
 		stream = append(stream, strings.NewReader("---\n"), f.text())
 	}
-	return text{io.MultiReader(stream...), kept}, c.result(), nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(stream...), kept}, c.result(), nil
 }
 
 // result returns the result without the names of the files.

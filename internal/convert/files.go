@@ -32,32 +32,17 @@ type File struct {
 	others   []*xlsx.Sheet // of the same spreadsheet, if this is the first
 }
 
-// Open opens the text of the file, as UTF-8.
-func (f File) Open() (io.ReadCloser, error) {
+// Read calls a function with the text of the file, as UTF-8.
+func (f File) Read(do func(in io.Reader) error) error {
 	if f.sheet != nil {
-		return f.sheet.Open(), nil
+		return do(f.sheet.Open())
 	}
 	in, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	return text{encoded.Reader(in, f.Name, f.encoding), in}, nil
-}
-
-// read calls a function with the text of the file.
-func (f File) read(do func(in io.Reader) error) error {
-	in, err := f.Open()
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	return do(in)
-}
-
-// text is a decoded file. Close closes the file below it.
-type text struct {
-	io.Reader
-	io.Closer
+	return do(struct{ io.Reader }{encoded.Reader(in, f.Name, f.encoding)}) // it must not be peeked into: see there
 }
 
 // Files returns the files that a command line names: files, folders, zip and tar.gz archives, and - for standard input.
@@ -279,7 +264,7 @@ const (
 
 // beginning returns the first bytes of a file's text, at most so many.
 func (f File) beginning(most int64) (text []byte, err error) {
-	err = f.read(func(in io.Reader) (err error) {
+	err = f.Read(func(in io.Reader) (err error) {
 		text, err = io.ReadAll(io.LimitReader(in, most))
 		return err
 	})

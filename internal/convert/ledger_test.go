@@ -347,12 +347,8 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 			dir, texts := t.TempDir(), map[string][]byte{}
 			var sheets []string
 			for _, in := range inputs {
-				open, err := in.Open()
-				if err != nil {
-					t.Fatal(err)
-				}
-				data, err := io.ReadAll(open)
-				if err := errors.Join(err, open.Close()); err != nil {
+				var data []byte
+				if err := in.Read(func(text io.Reader) (err error) { data, err = io.ReadAll(text); return err }); err != nil {
 					t.Fatal(err)
 				}
 				texts[in.Name] = data

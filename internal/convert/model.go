@@ -42,7 +42,7 @@ type Input struct {
 // Each calls a function with the text of each file.
 func (ip Input) Each(ctx context.Context, read func(ctx context.Context, text io.Reader, name string) error) error {
 	for _, f := range ip.Files {
-		if err := f.read(func(text io.Reader) error { return read(ctx, text, f.Name) }); err != nil {
+		if err := f.Read(func(text io.Reader) error { return read(ctx, text, f.Name) }); err != nil {
 			return err
 		}
 	}

@@ -2,17 +2,12 @@ package tabular
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/table"
@@ -24,64 +19,23 @@ type sheet struct {
 
 	header *header
 	name   string
-	in     io.ReadCloser
-	rows   func(ctx context.Context, each func(table.Row) error) error
 	fields map[string][]int
 	split  map[int]string
 	text   []string          // columns that are kept as a text
 	places map[string][]int  // places of text columns by name
 	roles  *convert.Roles    // roles of columns
 	single map[string]string // fields of one value, by column
+
+	skipped int            // rows without a key, or with nothing else
+	bare    []string       // keys of rows with nothing else
+	left    map[string]int // rows left out, by reason
 }
 
-// open opens a file and finds its columns.
-func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error) {
-	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, single: map[string]string{}, roles: convert.ReadRoles("technical = " + unsaid + "*")}
-	defer func() {
-		if err != nil && s.in != nil {
-			_ = s.in.Close()
-		}
-	}()
-	again := func() error { // opens the file from its beginning
-		if s.in != nil {
-			_ = s.in.Close()
-		}
-		s.in, err = f.Open()
-		return err
-	}
-	if err := again(); err != nil {
-		return s, err
-	}
-	start, err := io.ReadAll(io.LimitReader(s.in, 512))
-	if err := cmp.Or(err, again()); err != nil {
-		return s, err
-	}
-	if s.rows = s.tableRows; records.Begin(start) {
-		found, err := jsonHeader(ctx, s.in, f.Name)
-		if err := cmp.Or(err, again()); err != nil {
-			return s, err
-		}
-		s.Reader = &table.Reader{Header: found.list}
-		s.rows = func(ctx context.Context, each func(table.Row) error) error {
-			return found.rows(ctx, s.in, f.Name, each)
-		}
-	} else if e.shape != nil {
-		if err := s.shaped(e.shape); err != nil {
-			return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how))
-		}
-	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.anyTable {
-		if err := again(); err != nil {
-			return s, err
-		}
-		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool {
-			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // any names will do
-		})
-	}
-	if err != nil && e.foreign != nil {
-		return s, diag.WithHint(fmt.Errorf("%s:1: %w", f.Name, e.foreign), diag.HintOf(e.foreign))
-	}
-	if err != nil {
-		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how))
+// newSheet returns a file whose columns are found in its header.
+func (e *export) newSheet(name string, r *table.Reader) (*sheet, error) {
+	s := &sheet{
+		Reader: r, name: name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, single: map[string]string{},
+		roles: convert.ReadRoles("technical = " + unsaid + "*"), left: map[string]int{},
 	}
 	for i, name := range s.Header {
 		s.Header[i] = cmp.Or(name, place(i))
@@ -89,45 +43,11 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	s.header = e.english(s.Header)
 	e.sort(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
-		return s, diag.WithHint(convert.ColumnsError(f.Name+":1: no column is known as the key, by which an item is found again: the columns are "+
+		return nil, diag.WithHint(convert.ColumnsError(name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),
 			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
 	}
 	return s, nil
-}
-
-// tableRows calls a function for each row of a CSV file.
-func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error {
-	for {
-		row, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return err
-		}
-		if err := each(row); err != nil {
-			return err
-		}
-	}
-}
-
-// shaped reads a file that a layout turns into a table.
-func (s *sheet) shaped(shape func(io.Reader, string) (*nameList, []table.Row, error)) error {
-	found, rows, err := shape(s.in, s.name)
-	if err != nil {
-		return err
-	}
-	s.Reader = &table.Reader{Header: found.list, Rows: len(rows)}
-	s.rows = func(ctx context.Context, each func(table.Row) error) error {
-		for _, row := range rows {
-			if err := cmp.Or(ctx.Err(), each(row)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return nil
 }
 
 // known reports whether a line, read with some separator, is a header.

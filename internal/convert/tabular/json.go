@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/table"
@@ -32,46 +33,43 @@ func (n *nameList) add(name string) (place int, known bool) {
 	return place, known
 }
 
-// readJSON calls each with the values of each record: names of nested values have dots, and lists are texts with separators.
-func readJSON(ctx context.Context, in io.Reader, name string, each func(values *record, line int) error) error {
-	return records.Read(ctx, in, name, nil, func(r records.Record) error {
-		values := flat(r.Tree(), "")
+// readJSON reads a file of records: first their names, which are the columns, then their values. Names of nested values have dots, and lists
+// are texts with separators.
+func (e *export) readJSON(ctx context.Context, f convert.File, each func(*Cells) error) (s *sheet, err error) {
+	names := &nameList{}
+	read := func(each func(values *record, at diag.Position) error) error {
+		return f.Read(func(in io.Reader) error {
+			return records.Read(ctx, in, f.Name, nil, func(r records.Record) error { return each(flat(r.Tree(), ""), r.Position) })
+		})
+	}
+	err = read(func(values *record, at diag.Position) error {
+		text := "there are more than %d different names up to here"
 		if len(values.list) > maxNames {
-			return tooMany(fmt.Errorf("%s: a record has more than %d names", r.Position, maxNames))
+			text = "a record has more than %d names"
+		} else if names.row(0, values); len(names.list) <= maxNames {
+			return nil
 		}
-		return each(values, r.Position.Line)
+		return diag.WithHint(fmt.Errorf("%s: "+text, at, maxNames), "probably IDs are used as names: write records with the same names")
 	})
+	if err != nil {
+		return nil, err
+	}
+	if s, err = e.newSheet(f.Name, &table.Reader{Header: names.list}); err != nil {
+		return nil, err
+	}
+	return s, read(func(values *record, at diag.Position) error { return e.cells(s, names.row(at.Line, values), each) })
 }
 
-// tooMany adds a hint to an error about too many names.
-func tooMany(err error) error {
-	return diag.WithHint(err, "probably IDs are used as names: write records with the same names")
-}
-
-// jsonHeader returns the names in all records.
-func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, error) {
-	n := &nameList{}
-	err := readJSON(ctx, in, name, func(values *record, line int) error {
-		for _, name := range values.list {
-			n.add(name)
-		}
-		if len(n.list) > maxNames {
-			return tooMany(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames))
-		}
-		return nil
-	})
-	return n, err
-}
-
-// rows calls a function for each record as a row of a table.
-func (n *nameList) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
-	return readJSON(ctx, in, name, func(values *record, line int) error {
-		cells := make([]string, len(n.list))
-		for i, name := range values.list {
-			cells[n.places[name]] = values.texts[i]
-		}
-		return each(table.NewRow(line, cells))
-	})
+// row returns a record as a row of a table, and appends new names.
+func (n *nameList) row(line int, values *record) table.Row {
+	for _, name := range values.list {
+		n.add(name)
+	}
+	cells := make([]string, len(n.list))
+	for i, name := range values.list {
+		cells[n.places[name]] = values.texts[i]
+	}
+	return table.NewRow(line, cells)
 }
 
 // record holds the values of an object by their names: texts, and lists as texts with separators.
@@ -88,14 +86,29 @@ func flat(v records.Value, name string) *record {
 	return r
 }
 
+// text returns the text of a name, or "".
+func (r *record) text(name string) string {
+	if i, known := r.places[name]; known {
+		return r.texts[i]
+	}
+	return ""
+}
+
+// set sets the text of a name.
+func (r *record) set(name, text string) {
+	i, known := r.nameList.add(name)
+	if !known {
+		r.texts = append(r.texts, "")
+	}
+	r.texts[i] = text
+}
+
 // put adds a text. If the name is there already, its texts become a list.
 func (r *record) put(name, text string) {
-	i, known := r.nameList.add(name)
-	if known {
-		r.texts[i] += table.Separator + text
-		return
+	if _, known := r.places[name]; known {
+		text = r.text(name) + table.Separator + text
 	}
-	r.texts = append(r.texts, text)
+	r.set(name, text)
 }
 
 // add adds the values within a value. A list becomes a list of texts; a list of objects becomes one list for each name, all of one length.

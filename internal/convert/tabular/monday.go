@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -106,36 +107,21 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	for r := mondayRows(strings.NewReader(string(text))); ; {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			m.addAlone()
+			m.closeGroup()
+			return &m.names, m.rows, nil
 		}
 		if err != nil {
 			return nil, nil, diag.WithHint(fmt.Errorf("%s: %w", file, err), "export the board again, and do not save it with another program")
 		}
 		line, _ := r.FieldPos(0)
-		m.row(place(line), cells)
+		m.line = place(line)
+		m.read(cells)
 	}
-	m.group()
-	m.close(m.last)
-	var rows []table.Row
-	for n, values := range m.rows {
-		cells := make([]string, len(m.names.list))
-		for name, text := range values.texts {
-			cells[m.names.places[name]] = text
-		}
-		rows = append(rows, table.NewRow(values.line, cells))
-		m.rows[n].texts = nil
-	}
-	return &m.names, rows, nil
 }
 
 // isMondayID reports whether a column holds IDs of items.
 func isMondayID(name string) bool { return strings.HasPrefix(words.Fold(name), "itemid") }
-
-// mondayItem is a row of the table: an item or an update, by the names of columns.
-type mondayItem struct {
-	line  int
-	texts map[string]string
-}
 
 // mondaySheet is the state of reading a sheet.
 type mondaySheet struct {
@@ -143,79 +129,81 @@ type mondaySheet struct {
 	header    []string
 	hasID     bool
 	names     nameList
-	rows      []mondayItem
+	rows      []table.Row
 	keys      map[string]int
+	line      int
 	board     string
 	about     string // description of the board
-	of        string // the group
-	full      bool   // the group has items
-	last      int    // row
+	group     string
+	full      bool // the group has items
 	subitems  []string
 	parent    string
-	alone     string // the last row of one cell: of a group, if a header follows, else of an item
+	alone     string // the last row of one cell: a group, if a header follows, else an item
 	aloneLine int
 	started   bool // past the first header
 }
 
-// close ends a group. A group without items becomes a row that is left out and counted.
-func (m *mondaySheet) close(line int) {
-	if m.of != "" && !m.full {
-		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Group without items"): m.of}})
+// add adds a row.
+func (m *mondaySheet) add(line int, values *record) {
+	m.rows = append(m.rows, m.names.row(line, values))
+}
+
+// closeGroup ends a group. A group without items becomes a row that is left out and counted.
+func (m *mondaySheet) closeGroup() {
+	if m.group != "" && !m.full {
+		m.add(m.line, m.record(nil, nil, "Group without items", m.group))
 	}
 	m.full = false
 }
 
-// row reads one row of the sheet.
-func (m *mondaySheet) row(line int, cells []string) {
-	m.last = line
-	filled := table.NewRow(line, cells).Filled()
-	same := func(header []string) bool {
-		return len(header) > 0 && len(cells) >= len(header) && slices.Equal(header, cells[:len(header)]) || slices.Equal(header, cells)
-	}
+// read reads one row of the sheet.
+func (m *mondaySheet) read(cells []string) {
+	filled, first := table.NewRow(0, cells).Filled(), strings.TrimSpace(cells[0])
 	switch {
 	case filled == 0:
-	case same(m.header):
+	case len(cells) >= len(m.header) && slices.Equal(m.header, cells[:len(m.header)]):
 		if !m.updates {
-			m.close(line)
-			m.of, m.alone, m.subitems, m.parent = m.alone, "", nil, ""
+			m.closeGroup()
+			m.group, m.alone, m.subitems, m.parent = m.alone, "", nil, ""
 		}
 		m.started = true
-	case m.updates:
-		if m.started {
-			texts := m.put(line, m.header, cells)
-			if ids := texts[mondayFiles]; ids != "" { // by which the API gives the files
-				delete(texts, mondayFiles)
-				texts[m.name("Update Content")] = strings.TrimSpace(texts["Update Content"] + "\n\nFiles: " + ids)
-			}
+	case m.updates && m.started:
+		values := m.record(m.header, cells)
+		if ids := values.text(mondayFiles); ids != "" { // by which the API gives the files
+			values.set("Update Content", strings.TrimSpace(values.text("Update Content")+"\n\nFiles: "+ids))
+			values.set(mondayFiles, "")
 		}
-	case filled == 1 && strings.TrimSpace(cells[0]) != "":
+		m.add(m.line, values)
+	case m.updates:
+	case filled == 1 && first != "":
 		switch {
 		case m.started:
-			m.group()
+			m.addAlone()
 		case m.board == "":
-			m.board = strings.TrimSpace(cells[0])
+			m.board = first
 			return
 		case m.alone != "":
 			m.about = strings.TrimSpace(m.about + "\n" + m.alone)
 		}
-		m.alone, m.aloneLine = strings.TrimSpace(cells[0]), line
-	case m.started && words.Fold(cells[0]) == "subitems" && len(cells) > 1 && words.Fold(cells[1]) == "name":
-		m.group()
+		m.alone, m.aloneLine = first, m.line
+	case !m.started:
+	case words.Fold(first) == "subitems" && words.Fold(cells[1]) == "name":
+		m.addAlone()
 		m.subitems = append([]string{""}, cells[1:]...)
-	case m.started && strings.TrimSpace(cells[0]) != "":
-		m.group()
+	case first != "":
+		m.addAlone()
 		m.subitems = nil
-		m.item(line, m.header, cells, "")
-	case m.started && m.subitems != nil && strings.TrimSpace(cells[1]) != "":
-		m.item(line, m.subitems, cells, m.parent)
-	case m.started: // the sums below a group
-		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Sum below the group"): strings.Join(slices.DeleteFunc(slices.Clone(cells),
-			func(cell string) bool { return strings.TrimSpace(cell) == "" }), ", ")}})
+		m.item(m.line, m.header, cells, "")
+	case m.subitems != nil && strings.TrimSpace(cells[1]) != "":
+		m.item(m.line, m.subitems, cells, m.parent)
+	default: // the sums below a group
+		sums := slices.DeleteFunc(slices.Clone(cells), func(cell string) bool { return strings.TrimSpace(cell) == "" })
+		m.add(m.line, m.record(nil, nil, "Sum below the group", strings.Join(sums, ", ")))
 	}
 }
 
-// group adds the last row of one cell as an item, because no header follows it.
-func (m *mondaySheet) group() {
+// addAlone adds the last row of one cell as an item, because no header follows it.
+func (m *mondaySheet) addAlone() {
 	if m.started && m.alone != "" {
 		m.subitems = nil
 		m.item(m.aloneLine, m.header, []string{m.alone}, "")
@@ -223,61 +211,43 @@ func (m *mondaySheet) group() {
 	m.alone = ""
 }
 
-// name adds a column and returns its name.
-func (m *mondaySheet) name(name string) string {
-	m.names.add(name)
-	return name
-}
-
 // item adds an item or a subitem.
 func (m *mondaySheet) item(line int, header, cells []string, parent string) {
 	m.full = true
-	texts := m.put(line, header, cells)
-	texts[m.name("Board")], texts[m.name("About the board")], texts[m.name("Group")], texts[m.name("Parent")] = m.board, m.about, m.of, parent
-	key := ""
-	for name, text := range texts {
-		if isMondayID(name) {
-			key = text
+	values := m.record(header, cells, "Board", m.board, "About the board", m.about, "Group", m.group, "Parent", parent)
+	key := values.text(mondayID)
+	if key == "" {
+		key = strings.TrimPrefix(parent+" / "+values.text("Name"), " / ")
+		if m.keys[key]++; m.keys[key] > 1 {
+			key = fmt.Sprintf("%s (%d)", key, m.keys[key])
 		}
-	}
-	if key == "" || !m.hasID {
-		named := strings.TrimPrefix(parent+" / "+texts["Name"], " / ")
-		if m.keys[named]++; m.keys[named] > 1 {
-			named = fmt.Sprintf("%s (%d)", named, m.keys[named])
-		}
-		key = named
-		texts[m.name(map[bool]string{true: mondayID, false: mondayKey}[m.hasID])] = key
+		values.set(map[bool]string{true: mondayID, false: mondayKey}[m.hasID], key)
 	}
 	if parent == "" {
 		m.parent = key
 	}
+	m.add(line, values)
 }
 
-// put adds a row with the names of a header, and returns its texts.
-func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
-	texts := map[string]string{}
-	for n, text := range cells {
-		if n >= len(header) || strings.TrimSpace(text) == "" {
-			continue
-		}
+// record returns some names with their texts, and the cells of a row by the names in a header.
+func (m *mondaySheet) record(header, cells []string, pairs ...string) *record {
+	values := &record{}
+	for pair := range slices.Chunk(pairs, 2) {
+		values.put(pair[0], pair[1])
+	}
+	for n, text := range cells[:min(len(cells), len(header))] {
 		name := strings.TrimSpace(header[n])
 		switch {
+		case strings.TrimSpace(text) == "":
+			continue
 		case words.Fold(name) == "name":
 			name = "Name"
 		case isMondayID(name) && m.updates:
 			name = mondayOf
 		case isMondayID(name):
-			if name = mondayID; !m.hasID {
-				name = "Subitem ID"
-			}
-		case name == "":
-			name = place(n)
+			name = map[bool]string{true: mondayID, false: "Subitem ID"}[m.hasID]
 		}
-		if had := texts[m.name(name)]; had != "" {
-			text = had + table.Separator + text
-		}
-		texts[name] = text
+		values.put(cmp.Or(name, place(n)), text)
 	}
-	m.rows = append(m.rows, mondayItem{line, texts})
-	return texts
+	return values
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/table"
@@ -98,55 +100,119 @@ func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 
 // file reads one file, and calls each for its rows except comments and notes of the tracker.
 func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) error) error {
-	s, err := e.open(ctx, f)
-	if err != nil {
+	var start []byte
+	if err := f.Read(func(in io.Reader) (err error) { start, err = io.ReadAll(io.LimitReader(in, 512)); return err }); err != nil {
 		return err
 	}
-	defer s.in.Close() //nolint:errcheck // it was only read
-	skipped, bare, left := 0, []string{}, map[string]int{}
-	err = s.rows(ctx, func(row table.Row) error {
-		c := &Cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
-		if c.One(commentOf) != "" {
-			switch {
-			case !e.second:
-			case c.yes(private): // or a note by the tracker itself
-				e.leave(c)
-			default:
-				e.comment(c)
-			}
-			return nil
-		}
-		if row.Filled() == 1 && (c.One("key") == "" || len(s.fields["name"]) > 0) { // such as "Generated at ..."
-			if skipped++; e.second {
-				e.leave(c)
-			}
-			if key := c.One("key"); key != "" {
-				bare = append(bare, strconv.Quote(diag.Truncate(key, 40)))
-			}
-			return nil
-		}
-		switch key := c.One("key"); {
-		case key == "":
-			name := "column"
-			if key := s.fields["key"]; len(key) > 0 { // comments have none
-				name = s.Header[key[0]]
-			}
-			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name),
-				"a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
-		case e.Key != nil && !e.Key.MatchString(key):
-			return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)),
-				"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
-		}
-		err := each(c)
-		if why, ok := errors.AsType[leftError](err); ok {
-			e.leave(c)
-			left[string(why)]++
-			return nil
-		}
-		return err
-	})
+	read := e.readTable
+	if records.Begin(start) {
+		read = e.readJSON
+	} else if e.shape != nil {
+		read = e.readShaped
+	}
+	s, err := read(ctx, f, each)
 	if err == nil && e.second {
-		e.notes(s, skipped, bare, left)
+		e.notes(s)
+	}
+	return err
+}
+
+// readTable reads a file of CSV. In a table of no tracker, any names may be those of columns if none is known.
+func (e *export) readTable(ctx context.Context, f convert.File, each func(*Cells) error) (s *sheet, err error) {
+	read := func(known func(header []string) bool) error {
+		return f.Read(func(in io.Reader) error {
+			r, err := table.Open(in, f.Name, known)
+			if err != nil && e.foreign != nil {
+				return diag.WithHint(fmt.Errorf("%s:1: %w", f.Name, e.foreign), diag.HintOf(e.foreign))
+			}
+			if err != nil {
+				return e.explain(err)
+			}
+			if s, err = e.newSheet(f.Name, r); err != nil {
+				return err
+			}
+			for {
+				row, err := r.Next()
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				if err := cmp.Or(err, ctx.Err()); err != nil {
+					return err
+				}
+				if err := e.cells(s, row, each); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if err = read(e.known); err != nil && s == nil && e.anyTable {
+		err = read(func(header []string) bool {
+			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1
+		})
+	}
+	return s, err
+}
+
+// explain adds how to export to an error about a file that is no table of the tracker.
+func (e *export) explain(err error) error { return diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how)) }
+
+// readShaped reads a file that the layout turns into a table.
+func (e *export) readShaped(ctx context.Context, f convert.File, each func(*Cells) error) (s *sheet, err error) {
+	err = f.Read(func(in io.Reader) error {
+		names, rows, err := e.shape(in, f.Name)
+		if err != nil {
+			return e.explain(err)
+		}
+		if s, err = e.newSheet(f.Name, &table.Reader{Header: names.list, Rows: len(rows)}); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := cmp.Or(ctx.Err(), e.cells(s, row, each)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s, err
+}
+
+// cells calls each for a row, unless it is a comment or a note of the tracker.
+func (e *export) cells(s *sheet, row table.Row, each func(*Cells) error) error {
+	c := &Cells{At: diag.Position{File: s.name, Line: row.Line}, e: e, s: s, Row: row}
+	key := c.One("key")
+	switch {
+	case c.One(commentOf) != "" && !e.second:
+		return nil
+	case c.One(commentOf) != "" && c.yes(private): // or a note by the tracker itself
+		e.leave(c)
+		return nil
+	case c.One(commentOf) != "":
+		e.comment(c)
+		return nil
+	case row.Filled() == 1 && (key == "" || len(s.fields["name"]) > 0): // such as "Generated at ..."
+		if s.skipped++; e.second {
+			e.leave(c)
+		}
+		if key != "" {
+			s.bare = append(s.bare, strconv.Quote(diag.Truncate(key, 40)))
+		}
+		return nil
+	case key == "":
+		name := "column"
+		if key := s.fields["key"]; len(key) > 0 { // comments have none
+			name = s.Header[key[0]]
+		}
+		return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", s.name, row.Line, name),
+			"a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
+	case e.Key != nil && !e.Key.MatchString(key):
+		return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)),
+			"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
+	}
+	err := each(c)
+	if why, ok := errors.AsType[leftError](err); ok {
+		e.leave(c)
+		s.left[string(why)]++
+		return nil
 	}
 	return err
 }
@@ -164,23 +230,23 @@ type leftError string
 func (le leftError) Error() string { return string(le) }
 
 // notes adds remarks on one file.
-func (e *export) notes(s *sheet, skipped int, bare []string, left map[string]int) {
+func (e *export) notes(s *sheet) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {
 			e.to.Note(kind, s.name+": "+fmt.Sprintf(format, args...))
 		}
 	}
-	rows := s.Rows - skipped
+	rows := s.Rows - s.skipped
 	if e.Notes != nil {
 		e.Notes(s.Header, rows, func(kind, text string) { note(1, kind, "%s", text) })
 	}
 	if e.limit > 0 && rows == e.limit {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
-	note(skipped-len(bare), "rows-skipped", "%s without a key skipped", diag.Count(skipped-len(bare), "line"))
-	note(len(bare), "rows-skipped", "%s with nothing but the key skipped: %s", diag.Count(len(bare), "line"), diag.First(bare, 5))
-	for _, why := range slices.Sorted(maps.Keys(left)) {
-		note(left[why], "rows-left-out", "%s left out: %s", diag.Count(left[why], "row"), why)
+	note(s.skipped-len(s.bare), "rows-skipped", "%s without a key skipped", diag.Count(s.skipped-len(s.bare), "line"))
+	note(len(s.bare), "rows-skipped", "%s with nothing but the key skipped: %s", diag.Count(len(s.bare), "line"), diag.First(s.bare, 5))
+	for _, why := range slices.Sorted(maps.Keys(s.left)) {
+		note(s.left[why], "rows-left-out", "%s left out: %s", diag.Count(s.left[why], "row"), why)
 	}
 	note(s.Headers, "headers-skipped", "the header stands in the file %s more: files were pasted together", diag.Count(s.Headers, "time"))
 	note(s.Returns, "line-ends", "%s within texts made line feeds", diag.Count(s.Returns, "carriage return"))

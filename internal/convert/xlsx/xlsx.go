@@ -49,15 +49,13 @@ type Sheet struct {
 }
 
 // Open returns a reader of the text.
-func (s *Sheet) Open() io.ReadCloser { return &text{bytes.NewReader(s.Text), s} }
+func (s *Sheet) Open() io.Reader { return &text{bytes.NewReader(s.Text), s} }
 
 type text struct {
 	*bytes.Reader
 
 	sheet *Sheet
 }
-
-func (*text) Close() error { return nil }
 
 // Row returns the row of the sheet that a line of the text belongs to.
 func (t *text) Row(line int) int {

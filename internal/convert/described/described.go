@@ -54,7 +54,7 @@ func textOf(name string) string {
 
 // apis returns the trackers that are described.
 func apis() []*api {
-	return []*api{jiraJSON(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla(), linear()}
+	return []*api{jiraJSON(), jiraBackup(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla(), linear()}
 }
 
 // Formats returns the formats that are described.
@@ -68,16 +68,16 @@ func Formats() []*convert.Format {
 
 // detect recognises a file by its name, by the names in it, or by an empty list.
 func (a *api) detect(head []byte, name string) (string, bool) {
+	if a.signs != nil {
+		if by, ok := a.signs(head); ok {
+			return by, true
+		}
+	}
 	if !records.Begin(head) {
 		return "", false
 	}
 	if a.file != "" && regexp.MustCompile(a.file).MatchString(name) {
 		return "the name of the file", true
-	}
-	if a.signs != nil {
-		if by, ok := a.signs(head); ok {
-			return by, true
-		}
 	}
 	for _, need := range a.needs {
 		list, by, said := strings.Cut(need, ": ")
@@ -110,6 +110,9 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	x := a.reader(in, to)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
+		if x.hooks.read != nil {
+			return x.hooks.read(ctx, x, text, name)
+		}
 		return records.Read(ctx, text, name, a.lists, x.record)
 	})
 	if err != nil {

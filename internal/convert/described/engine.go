@@ -2,7 +2,9 @@ package described
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
@@ -26,6 +29,8 @@ type hooks struct {
 	text    func(text string) string                                                          // normalises a text
 	title   func(name string) string                                                          // returns the name of a field for people
 	link    func(kind string) (name, way string)                                              // splits the type of a link
+	person  func(x *reader, key string) convert.Person                                        // returns the person whom a text names
+	read    func(ctx context.Context, x *reader, text io.Reader, name string) error           // reads a file that is no JSON
 	finish  func(x *reader)
 	// complete adds what must be known of all records to an issue, when its texts, past, fields and values are there again.
 	complete func(x *reader, i *convert.Issue)
@@ -341,6 +346,8 @@ func (x *reader) element(s *section, v records.Value) string {
 		return cmp.Or(x.text(v, s.paths("id")), x.sign(s, v))
 	case "page":
 		return x.text(v, s.paths("link"))
+	case "sprint":
+		return x.text(v, s.paths("name"))
 	case "link":
 		return cmp.Or(lastPart(x.text(v, s.paths("to")), '/'), "no item")
 	}
@@ -352,7 +359,7 @@ func (x *reader) element(s *section, v records.Value) string {
 func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []convert.Leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
-		c := x.remark(s, v)
+		c := x.remark(i, s, v)
 		blank := s.list != "" && s.word("blank") == "" && strings.TrimSpace(c.Text.Body) == ""
 		if blank || x.yes(v, s.paths("deleted")) {
 			return nil, s.word("else"), ""
@@ -380,7 +387,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []co
 	case "creation":
 		i.Reporter = x.firstPerson(v, s.paths("created_by"))
 	case "change":
-		i.Events = append(i.Events, x.changes(s, v)...)
+		i.Events = append(i.Events, x.changes(i, s, v)...)
 	case "child":
 		i.Children = append(i.Children, convert.Link{To: x.text(v, s.paths("key")), Title: x.text(v, s.paths("name"))})
 	case "page":
@@ -390,8 +397,12 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []co
 		if l.Name != "" {
 			i.Labels = append(i.Labels, l)
 		}
+	case "sprint":
+		name, day := x.text(v, s.paths("name")), func(field string) string { return dates.Day(x.time(i, x.text(v, s.paths(field))).In(x.in.Zone)) }
+		i.Sprints = append(i.Sprints, convert.Sprint{Name: name, Start: day("start_date"), End: day("target_date")})
+		i.About = append(i.About, convert.About{Of: convert.OfSprint, Name: name, Text: x.text(v, s.paths("about"))})
 	case "work":
-		i.Work = append(i.Work, x.logged(s, v))
+		i.Work = append(i.Work, x.logged(i, s, v))
 	case "link":
 		return nil, x.link(i, s, v), ""
 	case "row":

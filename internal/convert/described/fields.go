@@ -256,6 +256,11 @@ var nameMail = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
 // someone adds a person, and returns the ID.
 func (x *reader) someone(v records.Value) string {
 	s := x.find("person")
+	if x.hooks.person != nil && v.Text != "" {
+		p := x.hooks.person(x, v.Text)
+		x.to.Person(p)
+		return p.ID
+	}
 	login, id, name, email := x.text(v, s.paths("login")), x.text(v, s.paths("id")), x.text(v, s.paths("name")), x.text(v, s.paths("email"))
 	if m := nameMail.FindStringSubmatch(v.Text); m != nil {
 		name, login = m[1], m[2]
@@ -298,6 +303,13 @@ func (x *reader) firstPerson(v records.Value, paths []string) string {
 func (x *reader) time(i *convert.Issue, text string) time.Time {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return milli(n)
+	}
+	if layout := x.head().word("zoneless"); layout != "" && text != "" {
+		at, err := time.ParseInLocation(layout, text, x.in.Zone)
+		if err != nil {
+			i.Left["dates-not-understood"]++
+		}
+		return at
 	}
 	at := moment(i, text)
 	if x.head().word("moments") != "" && !at.IsZero() { // as people saw it
@@ -350,10 +362,10 @@ func (x *reader) taskLists(i *convert.Issue, s *section, lists []records.Value) 
 }
 
 // remark makes a comment from a record.
-func (x *reader) remark(s *section, v records.Value) convert.Comment {
+func (x *reader) remark(i *convert.Issue, s *section, v records.Value) convert.Comment {
 	c := convert.Comment{
-		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-		Edited: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("updated_at"))),
+		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(i, x.text(v, s.paths("created_at"))),
+		Edited: x.time(i, x.text(v, s.paths("updated_at"))),
 		Text:   x.body(x.text(v, s.paths("text"))), Hidden: x.yes(v, s.paths("private")),
 	}
 	if c.ID == "" {
@@ -439,7 +451,7 @@ func byName(list []records.Value) []records.Value {
 }
 
 // changes makes events from an element, which may hold a list of changes.
-func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
+func (x *reader) changes(i *convert.Issue, s *section, v records.Value) (all []convert.Event) {
 	list := []records.Value{v}
 	if each := s.word("each"); each != "" {
 		list = byName(v.At(each))
@@ -450,9 +462,9 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 			continue
 		}
 		event := convert.Event{
-			Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+			Author: x.firstPerson(v, s.paths("created_by")), At: x.time(i, x.text(v, s.paths("created_at"))),
 			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))),
-			From:  strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
+			From:  strings.Join(x.texts(x.first(one, s.paths("from"))), ", "), To: strings.Join(x.texts(x.first(one, s.paths("to"))), ", "),
 		}
 		all = append(all, event)
 	}
@@ -460,11 +472,11 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 }
 
 // logged makes a log of work from a record.
-func (x *reader) logged(s *section, v records.Value) convert.Work {
+func (x *reader) logged(i *convert.Issue, s *section, v records.Value) convert.Work {
 	minutes, _ := strconv.Atoi(x.text(v, s.paths("minutes")))
 	seconds, _ := strconv.Atoi(x.text(v, s.paths("seconds")))
 	return convert.Work{
-		Author: x.firstPerson(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+		Author: x.firstPerson(v, s.paths("created_by")), At: x.time(i, x.text(v, s.paths("created_at"))),
 		Seconds: seconds + 60*minutes, Text: x.body(x.text(v, s.paths("text"))),
 	}
 }

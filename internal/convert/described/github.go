@@ -91,8 +91,9 @@ func (g *repository) record(x *reader, r records.Record, v records.Value) (done 
 		x.bookAll(nil, v, "pull_requests")
 	case of != nil:
 		key := of[1] + "#" + of[3]
-		x.comment(key, x.remark(x.find("comment"), v))
-		x.bookOf(x.apart.Of(key), x.find("comment"), v, "comments")
+		aside := x.apart.Of(key)
+		x.comment(key, x.remark(aside, x.find("comment"), v))
+		x.bookOf(aside, x.find("comment"), v, "comments")
 	case number == 0 && v.Has("name") && v.Has("color"):
 		g.other(x, "labels", v)
 	case number <= 0 || at("title") == "":

@@ -78,8 +78,9 @@ func (si *site) record(x *reader, r records.Record, v records.Value) (done bool,
 		if m == nil {
 			return true, fmt.Errorf("%s: the comment does not name its issue (in the field self)", r.Position)
 		}
-		x.comment(m[1], x.remark(x.find("comment"), v))
-		x.bookOf(x.apart.Of(m[1]), x.find("comment"), v, "comment.comments")
+		aside := x.apart.Of(m[1])
+		x.comment(m[1], x.remark(aside, x.find("comment"), v))
+		x.bookOf(aside, x.find("comment"), v, "comment.comments")
 	case isIssue:
 		key := at("key")
 		if _, _, ok := jira.KeyOf(key); !ok {
@@ -118,18 +119,13 @@ func ofPages() []string {
 // place sets the fields of an issue that follow from several values.
 func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	at := x.reads(v)
-	i.Project, i.Number, _ = jira.KeyOf(i.Key)
+	x.placeJira(i, v, "fields.")
 	project := x.project(i.Project)
 	if at("fields.project.key") == i.Project {
 		project.Name = cmp.Or(project.Name, at("fields.project.name"))
 	}
 	i.State.Category = cmp.Or(map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[at("fields.status.statusCategory.key")],
 		words.Of("jira categories").Own(at("fields.status.statusCategory")))
-	i.Creator = x.firstPerson(v, []string{"fields.creator"})
-	i.Environment = x.body(at("fields.environment"))
-	if v.Has("fields.security") {
-		i.Restricted = jira.SecurityLevel
-	}
 	for _, version := range v.At("fields.fixVersions") {
 		i.Versions = append(i.Versions, convert.Version{Name: x.reads(version)("name"), Due: x.day(i, x.reads(version)("releaseDate"))})
 	}
@@ -145,9 +141,6 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 			i.Links = append(i.Links, link)
 		}
 	}
-	seconds := func(path string) int { n, _ := strconv.Atoi(at(path)); return n }
-	jira.Times(i, moment(i, at("fields.resolutiondate")),
-		seconds("fields.timeoriginalestimate"), seconds("fields.timeestimate"), seconds("fields.timespent"))
 	total, _ := strconv.Atoi(at("changelog.total"))
 	i.Left["history"] = len(v.At("changelog.histories.items")) + max(0, total-len(v.At("changelog.histories")))
 	for _, f := range v.At("fields") {
@@ -162,6 +155,19 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 			}
 		}
 	}
+}
+
+// placeJira sets the fields of an issue that follow from its key, and from values that the REST API and a backup name alike. within is the
+// beginning of their paths.
+func (x *reader) placeJira(i *convert.Issue, v records.Value, within string) {
+	at := func(name string) string { return x.reads(v)(within + name) }
+	seconds := func(name string) int { n, _ := strconv.Atoi(at(name)); return n }
+	i.Project, i.Number, _ = jira.KeyOf(i.Key)
+	i.Creator, i.Environment = x.firstPerson(v, []string{within + "creator"}), x.body(at("environment"))
+	if v.Has(within + "security") {
+		i.Restricted = jira.SecurityLevel
+	}
+	jira.Times(i, x.time(i, at("resolutiondate")), seconds("timeoriginalestimate"), seconds("timeestimate"), seconds("timespent"))
 }
 
 // specialOf returns what the value of a custom field is beside its text.

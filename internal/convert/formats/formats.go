@@ -12,6 +12,5 @@ import (
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	all := described.Formats()
-	return slices.Concat([]*convert.Format{jira.CSV(), all[0], jira.Backup()}, all[1:], tabular.Formats())
+	return slices.Concat([]*convert.Format{jira.CSV()}, described.Formats(), tabular.Formats())
 }

@@ -2,6 +2,8 @@ package jira
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -10,8 +12,86 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/text/diag"
 )
+
+// ReadBackup calls each for the elements of entities.xml and for the sprints in activeobjects.xml: objects of their kind, with the values from
+// attributes or, if they are long, from child elements. It also calls each for a list of the values in a row of another table, and for the text
+// of a comment, which has no name.
+func ReadBackup(ctx context.Context, in io.Reader, name string, each func(records.Value, diag.Position)) error {
+	limited := &bounded{in: &legal{in: in}, limit: maxItem}
+	d := xml.NewDecoder(limited)
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
+	root, table, columns := "", "", []string{}
+	for {
+		limited.limit = d.InputOffset() + maxItem
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return explain(name, d, err)
+		}
+		switch t := token.(type) {
+		case xml.Comment:
+			each(records.Value{Text: string(t)}, diag.Position{})
+		case xml.StartElement:
+			line, _ := d.InputPos()
+			at, v := diag.Position{File: name, Line: line}, records.Value{Name: t.Name.Local, Object: true}
+			for _, a := range t.Attr {
+				v.Add(a.Name.Local, a.Value)
+			}
+			get := func(name string) (text string) {
+				v.Visit(name, func(part records.Value) { text = part.Text })
+				return text
+			}
+			switch {
+			case root == "":
+				root = v.Name
+			case root != "backup", v.Name == "row":
+				if err := readParts(d, &t, at, &v, columns); err != nil {
+					return err
+				}
+				if root == "backup" {
+					v.Name, v.Object, v.List = "activeobjects.xml", false, true
+				}
+				if table == "AO_60DB71_SPRINT" {
+					v.Name, v.Object, v.List = "Sprint", true, false
+				}
+				each(v, at)
+			case v.Name == "data":
+				table, columns = get("tableName"), nil
+			case v.Name == "column":
+				columns = append(columns, strings.ToLower(get("name")))
+			}
+		}
+	}
+}
+
+// readParts adds the texts of the elements within an element. Those of a row have the names of the columns.
+func readParts(d *xml.Decoder, start *xml.StartElement, at diag.Position, to *records.Value, columns []string) error {
+	var parts struct {
+		All []struct {
+			XMLName xml.Name
+			Text    string `xml:",chardata"`
+		} `xml:",any"`
+	}
+	err := d.DecodeElement(&parts, start)
+	if errors.Is(err, errTooLong) {
+		return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", at), "no tracker has such an item: look at that place in the file")
+	}
+	if err != nil {
+		return explain(at.File, d, err)
+	}
+	for n, part := range parts.All {
+		if n < len(columns) {
+			part.XMLName.Local = columns[n]
+		}
+		to.Add(part.XMLName.Local, part.Text)
+	}
+	return nil
+}
 
 // maxItem limits the bytes of an element with its texts.
 const maxItem = 64 << 20
@@ -77,6 +157,3 @@ func explain(name string, d *xml.Decoder, err error) error {
 	}
 	return fmt.Errorf("%s:%d: %w", name, line, err)
 }
-
-// customName returns the name of a custom field in the account.
-func customName(field string) string { return "custom field " + field }

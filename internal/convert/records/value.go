@@ -6,14 +6,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unique"
 )
 
 // Value is a value of JSON with its name: a text, or the parts of an object or a list. Parts that are null are left out.
 type Value struct {
-	Name, Text   string
-	Parts        []Value
-	List, Object bool // parts of a list have no names
-	Number       bool // the text is that of a number
+	Name, Text   string  `json:",omitempty"`
+	Parts        []Value `json:",omitempty"`
+	List, Object bool    `json:",omitempty"` // parts of a list have no names
+	Number       bool    `json:",omitempty"` // the text is that of a number
+}
+
+// Add adds a text to an object, unless the text is empty. All objects share one copy of the name.
+func (v *Value) Add(name, text string) {
+	if text != "" {
+		v.Parts = append(v.Parts, Value{Name: unique.Make(name).Value(), Text: text})
+	}
 }
 
 // Tree returns the record as a value, with its parts in their order. An object at a path in whole is one text, as JSON.

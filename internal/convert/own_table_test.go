@@ -152,6 +152,7 @@ func TestAllSheetsOfASpreadsheetAreRead(t *testing.T) {
 		"a cover before the table is passed over":   {[]string{"Read me", "Plan of the move,by\nAda,2026\n", "Now", table + "A-1,one,Open\n"}, "auto", 1, "book.xlsx"},
 		"a sheet of another tracker is passed over": {[]string{"Now", table + "A-1,one,Open\n", "Tasks", "Task ID,Name,Section/Column\n1,a,b\n"}, "auto", 1, "book.xlsx/Tasks"},
 		"empty sheets say nothing":                  {[]string{"Sheet1", "", "Now", table + "A-1,one,Open\n", "Sheet3", ""}, "auto", 1, ""},
+		"keys may have another name in each sheet":  {[]string{"Plan", "Key,Title\nA-1,one\n", "Bugs", "ID,Summary\nB-1,two\n"}, "auto", 2, ""},
 		"a sheet may have the name of a file":       {[]string{"Now", table + "A-1,one,Open\n", "old.csv", "x,y\n1,2\n"}, "auto", 1, "book.xlsx/old.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,6 +175,17 @@ func TestAllSheetsOfASpreadsheetAreRead(t *testing.T) {
 				t.Errorf("%d items, passed over: %s", r.Report.Carried.Items, passed)
 			}
 		})
+	}
+}
+
+func TestATableHasOneKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"mapping.yaml": "columns: {A: key, B: key}\n"})
+	f := inline(t, "a.csv", "A,B,Title\n1,2,One\n")
+	_, err := run(t, dir, f, func(o *convert.Options) { o.Format = "csv" })
+	if err == nil || err.Error() != f.files[0]+":1: the columns A and B cannot both be the key" || !strings.Contains(diag.HintOf(err), "never changes") {
+		t.Errorf("%v, %s", err, diag.HintOf(err))
 	}
 }
 

@@ -246,8 +246,6 @@ type decoder struct {
 	file     string
 	m        *Mapping
 	findings diag.List
-
-	keyColumn string
 }
 
 // at returns the position of a node.
@@ -304,15 +302,7 @@ func IsEmail(text string) bool { return email.MatchString(text) }
 // column says how the entry of a column is checked and read into c: it is a field, or a field and a separator.
 func (d *decoder) column(name string, c *Column) setting {
 	field := d.wordOrOpen(&c.Field, "columns", name, ColumnFields()...)
-	return either(field, d.fields(table{"field": field, "split": d.text(&c.Split)})).then(func(n *yaml.Node) {
-		if c.Field != "key" {
-			return
-		}
-		if d.keyColumn != "" {
-			d.wrong(n, "choose the column that never changes", "the columns %s and %s cannot both be the key", d.keyColumn, name)
-		}
-		d.keyColumn = name
-	})
+	return either(field, d.fields(table{"field": field, "split": d.text(&c.Split)}))
 }
 
 // project returns the setting of a project: skip, or its key, identifier and name.

@@ -78,7 +78,6 @@ func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
 		"an unknown loss suggests a similar one":     {"allow: {watcher: all}", `there is no kind of loss "watcher"; did you mean "watchers"?`},
 		"an agreement is a number or all":            {"allow: {watchers: some}", `"some" is not a number`},
 		"an unknown field suggests a similar one":    {"columns: {A: key, B: labls}", `m.yaml:1:22: error: "labls" is not possible here; did you mean "labels"?`},
-		"two columns cannot both be the key":         {"columns: {A: key, B: key}", "the columns A and B cannot both be the key"},
 		"a project needs an identifier":              {"projects: {A: {key: a}}", "the project A needs a key and an identifier"},
 		"two projects cannot have one key":           {"projects:\n  A: {key: a, identifier: A}\n  B: {key: a, identifier: B}", `m.yaml:3:6: error: the projects A and B would be one`},
 		"an identifier may not be too long":          {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},

@@ -42,6 +42,10 @@ func (e *export) newSheet(name string, r *table.Reader) (*sheet, error) {
 	}
 	s.header = e.english(s.Header)
 	e.sort(s)
+	if keys := s.fields["key"]; len(keys) > 1 && s.Header[keys[0]] != s.Header[keys[1]] {
+		return nil, diag.WithHint(convert.ColumnsError(name+":1: the columns "+s.Header[keys[0]]+" and "+s.Header[keys[1]]+" cannot both be the key"),
+			"choose the column that never changes, in the mapping")
+	}
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
 		return nil, diag.WithHint(convert.ColumnsError(name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),

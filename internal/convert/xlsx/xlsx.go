@@ -125,7 +125,26 @@ func Read(data []byte, name string) ([]*Sheet, error) {
 	if len(b.unseen) > 0 {
 		all[0].note("hidden sheets are not read: " + strings.Join(b.unseen, ", "))
 	}
-	return all, nil
+	notes, err := b.notes()
+	if notes > 0 {
+		all[0].note("notes on cells are not read: " + strconv.Itoa(notes))
+	}
+	return all, err
+}
+
+// notes counts the notes on cells. A conversation about a cell is a note, too.
+func (b *book) notes() (n int, err error) {
+	for name := range b.parts {
+		if strings.HasPrefix(name, "xl/comments") {
+			err = cmp.Or(err, b.part(name, func(_ *xml.Decoder, e xml.StartElement) error {
+				if e.Name.Local == "comment" {
+					n++
+				}
+				return nil
+			}))
+		}
+	}
+	return n, err
 }
 
 // note adds a warning to the remark on the sheet.
@@ -315,13 +334,15 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	line, number := 1, 0
-	var merged, hidden, links int
+	var merged, hidden, links, pictures int
 	err := b.part(of.part, func(d *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "mergeCell":
 			merged++
 		case "hyperlink":
 			links++
+		case "drawing":
+			pictures++
 		case "row":
 			number++
 			if n, err := strconv.Atoi(attribute(e, "r")); err == nil && n > number {
@@ -355,7 +376,7 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	for _, remark := range []struct {
 		n    int
 		text string
-	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the targets of links in cells are not read"}} {
+	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the targets of links in cells are not read"}, {pictures, "pictures and charts are not read"}} {
 		if remark.n > 0 {
 			s.note(remark.text + ": " + strconv.Itoa(remark.n))
 		}

@@ -50,18 +50,21 @@ func TestAPlanReckonsWithTheLimitThatTheAnswersShow(t *testing.T) {
 	for rate, want := range map[int]string{
 		0: `at 60/min`, 60: `at 60/min`, 240: `at 2[0-9][0-9]/min`, 1_000_000: `at 600/min`, // no server was seen to be faster
 	} {
-		s := newService(t, sandboxtest.Options{Rate: rate})
-		file := s.write(t, "m.yaml", items(3))
-		if out := s.must(t, "plan", "-f", file).out; !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("limit %d: no %q in\n%s", rate, want, out)
-		}
-		if out := s.must(t, "plan", "-f", file, "--rate", "50/m").out; !strings.Contains(out, "at 50/min") {
-			t.Errorf("limit %d, with --rate: no %q in\n%s", rate, "at 50/min", out)
-		}
-		s.must(t, "plan", "-f", file, "--out", filepath.Join(s.dir, "p.json"))
-		if out := s.must(t, "show", filepath.Join(s.dir, "p.json")).out; !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("limit %d, of a saved plan: no %q in\n%s", rate, want, out)
-		}
+		t.Run(strconv.Itoa(rate), func(t *testing.T) { // at once, because --rate makes a run wait
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{Rate: rate})
+			file := s.write(t, "m.yaml", items(3))
+			if out := s.must(t, "plan", "-f", file).out; !regexp.MustCompile(want).MatchString(out) {
+				t.Errorf("limit %d: no %q in\n%s", rate, want, out)
+			}
+			if out := s.must(t, "plan", "-f", file, "--rate", "50/m").out; !strings.Contains(out, "at 50/min") {
+				t.Errorf("limit %d, with --rate: no %q in\n%s", rate, "at 50/min", out)
+			}
+			s.must(t, "plan", "-f", file, "--out", filepath.Join(s.dir, "p.json"))
+			if out := s.must(t, "show", filepath.Join(s.dir, "p.json")).out; !regexp.MustCompile(want).MatchString(out) {
+				t.Errorf("limit %d, of a saved plan: no %q in\n%s", rate, want, out)
+			}
+		})
 	}
 }
 

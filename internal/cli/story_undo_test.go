@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	kills = 6               // of a run of the story
-	grace = 5 * time.Second // in which the service carries out what it got
+	kills = 6           // of a run of the story
+	grace = time.Second // in which the service carries out what it got
 )
 
 // reaper is between planform and a service, and kills planform at a write.

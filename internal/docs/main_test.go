@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,6 +25,10 @@ type tests struct{ *testing.M }
 func (m tests) Run() int {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	debug.SetGCPercent(sandboxtest.GCPercent)
+	if err := os.Setenv("GOGC", strconv.Itoa(sandboxtest.GCPercent)); err != nil { // for the processes that they start
 		panic(err)
 	}
 	return m.M.Run()

@@ -82,10 +82,6 @@ func (si *site) record(x *reader, r records.Record, v records.Value) (done bool,
 		x.comment(m[1], x.remark(aside, x.find("comment"), v))
 		x.bookOf(aside, x.find("comment"), v, "comment.comments")
 	case isIssue:
-		key := at("key")
-		if _, _, ok := jira.KeyOf(key); !ok {
-			return true, fmt.Errorf("%s: %q is no issue key", r.Position, diag.Truncate(key, 40))
-		}
 		if base, _, ok := strings.Cut(at("self"), "/rest/"); ok && x.site == "" && !strings.Contains(base, "api.atlassian.com") {
 			x.site = base
 		}
@@ -108,7 +104,7 @@ func (si *site) record(x *reader, r records.Record, v records.Value) (done bool,
 			x.bookAll(nil, v, "")
 		}
 	}
-	return true, nil
+	return true, x.wrong
 }
 
 // ofPages returns the names of the values that a page of an answer has beside its list.
@@ -162,7 +158,10 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 func (x *reader) placeJira(i *convert.Issue, v records.Value, within string) {
 	at := func(name string) string { return x.reads(v)(within + name) }
 	seconds := func(name string) int { n, _ := strconv.Atoi(at(name)); return n }
-	i.Project, i.Number, _ = jira.KeyOf(i.Key)
+	isKey := false
+	if i.Project, i.Number, isKey = jira.KeyOf(i.Key); !isKey {
+		x.wrong = cmp.Or(x.wrong, fmt.Errorf("%s: %q is no issue key", i.Position, diag.Truncate(i.Key, 40)))
+	}
 	i.Creator, i.Environment = x.firstPerson(v, []string{within + "creator"}), x.body(at("environment"))
 	if v.Has(within + "security") {
 		i.Restricted = jira.SecurityLevel

@@ -1,5 +1,4 @@
-// Package jira reads the CSV of Jira's issue navigator, and the elements of a site's backup. Package described makes issues of these elements,
-// and reads the JSON of the REST API.
+// Package jira reads the CSV of Jira's issue navigator. Package described reads the JSON of the REST API, and the backup of a site.
 //
 // This file has their common parts: keys, and roles of custom fields. Packages wiki and adf turn the texts into Markdown.
 // The package must not know manifests.

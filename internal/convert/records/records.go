@@ -1,4 +1,4 @@
-// Package records reads JSON as trackers write it: arrays, pages, several values one after another, in whatever mixture.
+// Package records reads JSON as trackers write it: arrays, pages, several values one after another, in whatever mixture. It also reads XML.
 //
 // A record is an object: at the top of a file, in arrays there, or in the lists within an object that the caller names, such as
 // the issues of a page. One record is in memory at a time. Errors name file and line.
@@ -147,7 +147,7 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 		}
 		rest = append(append(append(rest, quoted...), ':'), value...)
 		if len(rest) > maxRecord {
-			return nil, page, tooLong(at)
+			return nil, page, tooLong(at, "value")
 		}
 	}
 	_, err = r.token()
@@ -214,7 +214,7 @@ func (r *reader) value() (value json.RawMessage, err error) {
 	start := r.d.InputOffset()
 	r.place.limit = start + maxRecord
 	if err := r.d.Decode(&value); errors.Is(err, errTooLong) {
-		return nil, tooLong(r.at(start))
+		return nil, tooLong(r.at(start), "value")
 	} else if err != nil {
 		return nil, r.explain(err)
 	}
@@ -226,9 +226,9 @@ func (r *reader) at(offset int64) diag.Position {
 	return diag.Position{File: r.name, Line: r.place.line(offset)}
 }
 
-// tooLong returns the error for a value that exceeds maxRecord.
-func tooLong(at diag.Position) error {
-	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at),
+// tooLong returns the error for something that exceeds maxRecord.
+func tooLong(at diag.Position, what string) error {
+	return diag.WithHint(fmt.Errorf("%s: the %s that begins here is larger than 64 MiB", at, what),
 		"no tracker has such an item: look at that place in the file")
 }
 
@@ -246,7 +246,7 @@ func (r *reader) explain(err error) error {
 	case ok, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return diag.WithHint(fmt.Errorf("%s: the file ends within a value", r.at(r.place.total)), "the file is cut off: export or copy it again")
 	case errors.Is(err, errTooLong):
-		return tooLong(r.at(r.d.InputOffset()))
+		return tooLong(r.at(r.d.InputOffset()), "value")
 	}
 	return err
 }

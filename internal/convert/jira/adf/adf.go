@@ -27,12 +27,7 @@ type node struct {
 	Text    string         `json:"text"`
 	Attrs   map[string]any `json:"attrs"`
 	Content []node         `json:"content"`
-	Marks   []style        `json:"marks"`
-}
-
-type style struct {
-	Type  string         `json:"type"`
-	Attrs map[string]any `json:"attrs"`
+	Marks   []node         `json:"marks"` // only with type and attributes
 }
 
 // Is reports whether a value of JSON is a document, even one with nodes that do not decode.

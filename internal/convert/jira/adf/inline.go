@@ -89,7 +89,7 @@ func (c *converter) spans(nodes []node, depth int) []span {
 		add := func(text string) { list = append(list, span{text, c.marks(n)}) }
 		switch n.Type {
 		case "text":
-			if slices.ContainsFunc(n.Marks, func(m style) bool { return m.Type == "code" }) {
+			if slices.ContainsFunc(n.Marks, func(m node) bool { return m.Type == "code" }) {
 				add(wiki.CodeSpan(n.Text))
 			} else {
 				add(wiki.Escape(n.Text))
@@ -139,7 +139,7 @@ func (c *converter) marks(n *node) []mark {
 	simple := map[string]mark{"strong": {"**", "**"}, "em": {"*", "*"}, "strike": {"~~", "~~"}, "underline": {"<u>", "</u>"}}
 	var list []mark
 	for _, kind := range []string{"link", "strong", "em", "strike", "underline", "subsup"} {
-		at := slices.IndexFunc(n.Marks, func(m style) bool { return m.Type == kind })
+		at := slices.IndexFunc(n.Marks, func(m node) bool { return m.Type == kind })
 		if at < 0 {
 			continue
 		}

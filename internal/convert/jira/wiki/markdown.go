@@ -3,6 +3,8 @@ package wiki
 import (
 	"regexp"
 	"strings"
+
+	"github.com/planform/planform/internal/text/markup"
 )
 
 // Escape escapes a plain text.
@@ -83,10 +85,7 @@ func CodeSpan(s string) string {
 	if s == "" {
 		return ""
 	}
-	marks, pad := "`", ""
-	for strings.Contains(s, marks) {
-		marks += "`"
-	}
+	marks, pad := markup.Fence(s, 1), ""
 	if s[0] == '`' || s[len(s)-1] == '`' {
 		pad = " "
 	}
@@ -95,14 +94,7 @@ func CodeSpan(s string) string {
 
 // Fence returns a block of code, between marks that are longer than the marks in the code. Blank lines at the beginning stay.
 func Fence(body, lang string) []string {
-	longest, run := 2, 0
-	for _, r := range body {
-		if run++; r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	marks := strings.Repeat("`", longest+1)
+	marks := markup.Fence(body, 3)
 	lines := []string{marks + lang}
 	if body = strings.TrimRight(body, "\n"); body != "" {
 		lines = append(lines, strings.Split(body, "\n")...)

@@ -1,4 +1,4 @@
-package jira
+package records
 
 import (
 	"bytes"
@@ -12,65 +12,57 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// ReadBackup calls each for the elements of entities.xml and for the sprints in activeobjects.xml: objects of their kind, with the values from
-// attributes or, if they are long, from child elements. It also calls each for a list of the values in a row of another table, and for the text
-// of a comment, which has no name.
-func ReadBackup(ctx context.Context, in io.Reader, name string, each func(records.Value, diag.Position)) error {
-	limited := &bounded{in: &legal{in: in}, limit: maxItem}
-	d := xml.NewDecoder(limited)
+// ReadXML calls each for the elements within the first element of a file, and for the rows of its tables, in which elements data and column
+// have the names. A value is an object with the name of the element or table, and with the texts from attributes or, if they are long, from
+// elements within. A comment is a text without a name.
+func ReadXML(ctx context.Context, in io.Reader, name string, each func(Value, diag.Position)) error {
+	p := &place{in: &legal{in: in}, limit: maxRecord}
+	d := xml.NewDecoder(p)
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
 	root, table, columns := "", "", []string{}
 	for {
-		limited.limit = d.InputOffset() + maxItem
+		p.limit = d.InputOffset() + maxRecord
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return explain(name, d, err)
+			return explainXML(name, d, err)
 		}
 		switch t := token.(type) {
 		case xml.Comment:
-			each(records.Value{Text: string(t)}, diag.Position{})
+			each(Value{Text: string(t)}, diag.Position{})
 		case xml.StartElement:
-			line, _ := d.InputPos()
-			at, v := diag.Position{File: name, Line: line}, records.Value{Name: t.Name.Local, Object: true}
+			at, v := diag.Position{File: name, Line: p.line(d.InputOffset())}, Value{Name: t.Name.Local, Object: true}
 			for _, a := range t.Attr {
 				v.Add(a.Name.Local, a.Value)
-			}
-			get := func(name string) (text string) {
-				v.Visit(name, func(part records.Value) { text = part.Text })
-				return text
 			}
 			switch {
 			case root == "":
 				root = v.Name
 			case root != "backup", v.Name == "row":
-				if err := readParts(d, &t, at, &v, columns); err != nil {
+				if err := v.addElements(d, &t, at, columns); err != nil {
 					return err
 				}
 				if root == "backup" {
-					v.Name, v.Object, v.List = "activeobjects.xml", false, true
-				}
-				if table == "AO_60DB71_SPRINT" {
-					v.Name, v.Object, v.List = "Sprint", true, false
+					v.Name = table
 				}
 				each(v, at)
 			case v.Name == "data":
-				table, columns = get("tableName"), nil
+				columns = nil
+				v.Visit("tableName", func(name Value) { table = name.Text })
 			case v.Name == "column":
-				columns = append(columns, strings.ToLower(get("name")))
+				v.Visit("name", func(name Value) { columns = append(columns, strings.ToLower(name.Text)) })
 			}
 		}
 	}
 }
 
-// readParts adds the texts of the elements within an element. Those of a row have the names of the columns.
-func readParts(d *xml.Decoder, start *xml.StartElement, at diag.Position, to *records.Value, columns []string) error {
+// addElements adds the texts of the elements within an element. The elements of a row get the names of columns.
+func (v *Value) addElements(d *xml.Decoder, start *xml.StartElement, at diag.Position, columns []string) error {
 	var parts struct {
 		All []struct {
 			XMLName xml.Name
@@ -79,38 +71,18 @@ func readParts(d *xml.Decoder, start *xml.StartElement, at diag.Position, to *re
 	}
 	err := d.DecodeElement(&parts, start)
 	if errors.Is(err, errTooLong) {
-		return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", at), "no tracker has such an item: look at that place in the file")
+		return tooLong(at, "element")
 	}
 	if err != nil {
-		return explain(at.File, d, err)
+		return explainXML(at.File, d, err)
 	}
 	for n, part := range parts.All {
 		if n < len(columns) {
 			part.XMLName.Local = columns[n]
 		}
-		to.Add(part.XMLName.Local, part.Text)
+		v.Add(part.XMLName.Local, part.Text)
 	}
 	return nil
-}
-
-// maxItem limits the bytes of an element with its texts.
-const maxItem = 64 << 20
-
-var errTooLong = errors.New("too long")
-
-// bounded is a reader that ends with an error after its limit.
-type bounded struct {
-	in          io.Reader
-	read, limit int64
-}
-
-func (bn *bounded) Read(p []byte) (int, error) {
-	if bn.read > bn.limit {
-		return 0, errTooLong
-	}
-	n, err := bn.in.Read(p)
-	bn.read += int64(n)
-	return n, err
 }
 
 // forbidden matches characters that XML forbids, as characters or as numbers. Jira writes them if somebody pasted them.
@@ -145,8 +117,8 @@ func (l *legal) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// explain returns an error with the place where a file is cut off, or is no XML.
-func explain(name string, d *xml.Decoder, err error) error {
+// explainXML returns an error with the place where a file is cut off, or is no XML.
+func explainXML(name string, d *xml.Decoder, err error) error {
 	line, _ := d.InputPos()
 	if bad, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		if strings.Contains(bad.Msg, "unexpected EOF") {

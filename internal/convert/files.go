@@ -41,8 +41,9 @@ func (f File) Read(do func(in io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
-	return do(struct{ io.Reader }{encoded.Reader(in, f.Name, f.encoding)}) // it must not be peeked into: see there
+	defer in.Close()                                                      //nolint:errcheck // it was only read
+	hidden := struct{ io.Reader }{encoded.Reader(in, f.Name, f.encoding)} // a buffer that others must not share
+	return do(hidden)
 }
 
 // Files returns the files that a command line names: files, folders, zip and tar.gz archives, and - for standard input.

@@ -34,7 +34,7 @@ func gitlab() *api {
 
 // gitlabHooks returns the hooks for GitLab.
 func gitlabHooks() hooks {
-	understand, about := tabular.GitLab(), map[string]string{} // descriptions of projects, by the path of their files
+	about := map[string]string{} // descriptions of projects, by the path of their files
 	closers := map[*convert.Issue]string{}
 	return hooks{
 		title: func(name string) string { return strings.ReplaceAll(name, "_", " ") },
@@ -50,7 +50,7 @@ func gitlabHooks() hooks {
 			if v.Has("closed_at") {
 				closers[i] = x.firstPerson(v, []string{"closed_by_id"})
 			}
-			understand(i)
+			tabular.GitLab(i, x.words)
 		},
 		finish: func(x *reader) {
 			for _, i := range x.latest {

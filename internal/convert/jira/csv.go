@@ -65,10 +65,9 @@ func csvRules() tabular.Rules {
 			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")
 		},
 		Header: csvHeader, Notes: csvNotes, Finish: csvSite,
-		Each: func(c *tabular.Cells, i *convert.Issue) string {
+		Each: func(c *tabular.Cells, i *convert.Issue) {
 			i.State.Category = cmp.Or(categories.Group(c.Column("Status Category")), categories.Group(i.State.Name))
 			csvIssue(c, i)
-			return ""
 		},
 		Dates: func(c *tabular.Cells) []string {
 			var all []string

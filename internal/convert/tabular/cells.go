@@ -23,8 +23,9 @@ import (
 type Cells struct {
 	At diag.Position
 
-	e *export
-	s *sheet
+	left string // the reason if the row is left out
+	e    *export
+	s    *sheet
 	table.Row
 }
 

@@ -11,13 +11,6 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// anyTable returns the rules of a table of no known tracker.
-func anyTable() Rules {
-	return Rules{Each: addSprintAndComments, Dates: func(c *Cells) []string {
-		return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
-	}}
-}
-
 // detectAny looks for columns that may be the key and the name, in a file of the kind that the layout is named after.
 func (l *layout) detectAny(b *beginning, name string) (string, bool) {
 	if b.records != (l.name == "jsonl") || !b.records && (l.name == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
@@ -40,8 +33,8 @@ func (l *layout) detectAny(b *beginning, name string) (string, bool) {
 }
 
 // addSprintAndComments adds the dates of the sprint and the comments in the row of an issue. Each column of comments is a list, and entry n
-// of each list belongs to comment n. It implements [Rules.Each], and leaves out no row.
-func addSprintAndComments(c *Cells, i *convert.Issue) string {
+// of each list belongs to comment n.
+func addSprintAndComments(c *Cells, i *convert.Issue) {
 	if len(i.Sprints) == 1 {
 		i.Sprints[0].Start, i.Sprints[0].End = c.day("cycle_start", i), c.day("cycle_end", i)
 	}
@@ -53,7 +46,11 @@ func addSprintAndComments(c *Cells, i *convert.Issue) string {
 			})
 		}
 	}
-	return ""
+}
+
+// sprintAndCommentDates returns the dates of the sprint and of comments.
+func sprintAndCommentDates(c *Cells) []string {
+	return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
 }
 
 // listed returns the values of a field, with the empty values of a list.

@@ -19,47 +19,43 @@ var (
 // IsLinearKey reports whether a text is the key of an issue of Linear.
 func IsLinearKey(text string) bool { return linearKey.MatchString(text) }
 
-// linear returns the rules of the CSV of a workspace or view, of any year. The CSV lacks the group of a status, which is guessed by the
-// dates that most issues of the status have.
-func linear() Rules {
-	return Rules{
-		Key: linearKey, Each: func(c *Cells, i *convert.Issue) string {
-			if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
-				start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
-				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: Midnight(start, 0), End: Midnight(end, -1)}}
-			}
-			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
-				for _, to := range c.list(c.Column(l.column), c.e.lists) {
-					if to != "" { // both issues have the relation: it begins at one of them
-						i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
-					}
-				}
-			}
-			i.Attachments = append(i.Attachments, LinearUploads(i.Text.Body)...)
-			for n, f := range i.Fields { // the item's state tells enough without these dates
-				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
-				i.Fields[n].Noise = slices.Contains(when, f.Name)
-			}
-			return ""
-		},
-		Finish: func(issues []*convert.Issue, to convert.Sink) {
-			n, site := map[string]int{}, ""
-			for _, i := range issues {
-				n[i.State.Name]++
-				to.Recall(i)
-				for _, f := range i.Fields {
-					n[i.State.Name+"\n"+f.Name]++
-				}
-				site = cmp.Or(site, strings.TrimSuffix(linearAddress.FindString(i.Text.Body), "/issue/"))
-				to.PutAside(i)
-			}
-			for _, i := range issues {
-				i.State.Category = linearCategory(i.State.Name, func(date string) bool { return 2*n[i.State.Name+"\n"+date] > n[i.State.Name] })
-			}
-			to.Site(site, "/issue/{key}")
-			to.Note("no-comments", "Linear's CSV has no comments and no attachments")
-		},
+// linear reads the CSV of a workspace or view, of any year.
+func linear(c *Cells, i *convert.Issue) {
+	if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
+		start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
+		i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: Midnight(start, 0), End: Midnight(end, -1)}}
 	}
+	for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
+		for _, to := range c.list(c.Column(l.column), c.e.lists) {
+			if to != "" { // both issues have the relation: it begins at one of them
+				i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
+			}
+		}
+	}
+	i.Attachments = append(i.Attachments, LinearUploads(i.Text.Body)...)
+	for n, f := range i.Fields { // the item's state tells enough without these dates
+		when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
+		i.Fields[n].Noise = slices.Contains(when, f.Name)
+	}
+}
+
+// linearGroups sets the groups of statuses, which the CSV lacks: they are guessed by the dates that most issues of a status have.
+func linearGroups(issues []*convert.Issue, to convert.Sink) {
+	n, site := map[string]int{}, ""
+	for _, i := range issues {
+		n[i.State.Name]++
+		to.Recall(i)
+		for _, f := range i.Fields {
+			n[i.State.Name+"\n"+f.Name]++
+		}
+		site = cmp.Or(site, strings.TrimSuffix(linearAddress.FindString(i.Text.Body), "/issue/"))
+		to.PutAside(i)
+	}
+	for _, i := range issues {
+		i.State.Category = linearCategory(i.State.Name, func(date string) bool { return 2*n[i.State.Name+"\n"+date] > n[i.State.Name] })
+	}
+	to.Site(site, "/issue/{key}")
+	to.Note("no-comments", "Linear's CSV has no comments and no attachments")
 }
 
 // linearCategory returns the group of a status, by its name, or by the dates that most of its issues have.

@@ -16,36 +16,34 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// monday returns the rules of a board's spreadsheet: its title, and for each group a name, a header, and items with their subitems below.
-// Another sheet has the updates, which are comments.
-func monday() Rules {
-	return Rules{
-		shape: mondayTable,
-		detects: func(b *beginning, _ string) (string, bool) {
-			if b.records {
-				return "", false
-			}
-			header, updates := mondayShape(b.text)
-			return map[bool]string{true: "the updates of a board", false: "the title of a board, and groups with a header each"}[updates], header != nil
-		},
-		Each: func(c *Cells, i *convert.Issue) string {
-			if i.State.Name == "" {
-				i.State = convert.State{Name: "No status", Category: "backlog"}
-			}
-			for n, file := range i.Attachments { // addresses, which have the names
-				if name, err := url.PathUnescape(file.Name); err == nil {
-					i.Attachments[n].Name = name
-				}
-			}
-			return ""
-		},
-		Notes: func(names []string, rows int, note func(kind, text string)) {
-			if slices.Contains(names, mondayKey) {
-				note("no-id", diag.Count(rows, "item")+" without an ID, so that the name is the key: add the column Item ID to the board, and export again, "+
-					"before the first apply")
-			}
-		},
+// monday reads an item of a board's spreadsheet: the title of the board, and for each group a name, a header, and items with their subitems
+// below. Another sheet has the updates, which are comments.
+func monday(_ *Cells, i *convert.Issue) {
+	if i.State.Name == "" {
+		i.State = convert.State{Name: "No status", Category: "backlog"}
 	}
+	for n, file := range i.Attachments { // addresses, which have the names
+		if name, err := url.PathUnescape(file.Name); err == nil {
+			i.Attachments[n].Name = name
+		}
+	}
+}
+
+// mondayNotes adds a remark on a board without IDs.
+func mondayNotes(names []string, rows int, note func(kind, text string)) {
+	if slices.Contains(names, mondayKey) {
+		note("no-id", diag.Count(rows, "item")+" without an ID, so that the name is the key: add the column Item ID to the board, and export again, "+
+			"before the first apply")
+	}
+}
+
+// detectMonday recognises a sheet of a board.
+func detectMonday(b *beginning) (string, bool) {
+	if b.records {
+		return "", false
+	}
+	header, updates := mondayShape(b.text)
+	return map[bool]string{true: "the updates of a board", false: "the title of a board, and groups with a header each"}[updates], header != nil
 }
 
 // Columns that hold keys: on a board with IDs, on a board without, and in updates. mondayFiles is the column of files in updates.

@@ -208,13 +208,7 @@ func (e *export) cells(s *sheet, row table.Row, each func(*Cells) error) error {
 		return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)),
 			"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 	}
-	err := each(c)
-	if why, ok := errors.AsType[leftError](err); ok {
-		e.leave(c)
-		s.left[string(why)]++
-		return nil
-	}
-	return err
+	return each(c)
 }
 
 // leave books the values of a row that is left out; a remark counts such rows.
@@ -223,11 +217,6 @@ func (e *export) leave(c *Cells) {
 		e.to.Hold(nil, convert.Leaf{Name: "rows left out: " + name, Text: text}, convert.Technical, 1)
 	}
 }
-
-// leftError is the reason why a row is left out.
-type leftError string
-
-func (le leftError) Error() string { return string(le) }
 
 // notes adds remarks on one file.
 func (e *export) notes(s *sheet) {

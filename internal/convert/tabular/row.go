@@ -107,9 +107,12 @@ func (e *export) row(c *Cells) error {
 		i.Project = project
 	}
 	if e.Each != nil {
-		if why := e.Each(c, i); why != "" {
-			return leftError(why)
-		}
+		e.Each(c, i)
+	}
+	if c.left != "" {
+		e.leave(c)
+		c.s.left[c.left]++
+		return nil
 	}
 	c.s.roles.Enter(e.to, i, c.leaves())
 	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})

@@ -29,8 +29,8 @@ var layouts string
 // Rules are the parts of a layout that settings cannot express. Each may be nil.
 type Rules struct {
 	Key *regexp.Regexp // matches each key; nil = any text is a key
-	// Each adds data to an issue that only this tracker has. It returns the reason if the row must be left out, or "".
-	Each func(c *Cells, i *convert.Issue) string
+	// Each adds data to an issue that only this tracker has, or leaves out the row.
+	Each func(c *Cells, i *convert.Issue)
 	// Bot reports whether a person is a program.
 	Bot func(id, name string) bool
 	// Finish adds data to the issues that can be known only from all issues together. Their large parts are put aside.
@@ -45,7 +45,7 @@ type Rules struct {
 	Notes func(names []string, rows int, note func(kind, text string))
 
 	shape   func(in io.Reader, file string) (*nameList, []table.Row, error) // turns a file that is no table into one, and returns the columns and rows
-	detects func(b *beginning, name string) (string, bool)
+	detects func(b *beginning) (string, bool)
 }
 
 // layout describes the table that a tracker exports.
@@ -111,25 +111,19 @@ const (
 // Formats returns the formats of the trackers, then the formats for any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	all, last := []*convert.Format{}, &beginning{}
-	for _, of := range []struct {
-		name  string
-		rules Rules
-	}{
-		{"linear-csv", linear()},
-		{"pivotal", pivotal()},
-		{"gitlab", gitlab()},
-		{"clickup", clickup()},
-		{"asana", asana()},
-		{"azure", azure()},
-		{"shortcut", shortcut()},
-		{"monday", monday()},
-		{"redmine", redmine()},
-		{"youtrack", Rules{}},
-		{"plane", plane()},
-	} {
-		all = append(all, newLayout(layouts, of.name, of.rules).format(last))
-	}
-	unknown := *newLayout(layouts, "any", anyTable())
+	add := func(name string, rules Rules) { all = append(all, newLayout(layouts, name, rules).format(last)) }
+	add("linear-csv", Rules{Key: linearKey, Each: linear, Finish: linearGroups})
+	add("pivotal", Rules{Each: pivotal, Dates: pivotalDates})
+	add("gitlab", Rules{Each: gitlab, Complete: gitlabFiles})
+	add("clickup", Rules{Each: clickup})
+	add("asana", Rules{Each: asana})
+	add("azure", Rules{Each: azure})
+	add("shortcut", Rules{Each: shortcut})
+	add("monday", Rules{Each: monday, Notes: mondayNotes, shape: mondayTable, detects: detectMonday})
+	add("redmine", Rules{Each: redmine})
+	add("youtrack", Rules{})
+	add("plane", Rules{Each: plane})
+	unknown := *newLayout(layouts, "any", Rules{Each: addSprintAndComments, Dates: sprintAndCommentDates})
 	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
 		l := unknown
 		l.name, l.anyTable = kind, true
@@ -145,15 +139,15 @@ func Format(text, name string, rules Rules) *convert.Format {
 
 // format returns the format of the layout. Formats with one beginning in common parse each file's header once.
 func (l *layout) format(last *beginning) *convert.Format {
-	detect := l.detect
-	if l.anyTable {
-		detect = l.detectAny
-	} else if l.detects != nil {
-		detect = l.detects
-	}
 	return &convert.Format{Name: l.name, Tracker: l.tracker, Unique: l.anyTable, HTML: l.html, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
-		return detect(last, name)
+		switch {
+		case l.anyTable:
+			return l.detectAny(last, name)
+		case l.detects != nil:
+			return l.detects(last)
+		}
+		return l.detect(last)
 	}}
 }
 
@@ -197,7 +191,7 @@ func newHeader(names []string) *header {
 }
 
 // detect looks for the columns that every export has, and returns them in words.
-func (l *layout) detect(b *beginning, _ string) (string, bool) {
+func (l *layout) detect(b *beginning) (string, bool) {
 	for _, h := range b.headers {
 		if found := l.recognised(h); found != nil {
 			return cmp.Or(l.sign, quoted(found)), true

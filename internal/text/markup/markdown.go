@@ -245,12 +245,12 @@ func (mw *markdownWriter) code(e *element) string {
 	if !code.hasOnly("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
 		return mw.fail()
 	}
-	fence := Fence(code.kids[0].text, 3)
+	fence := fenceOf(code.kids[0].text, "```")
 	return fence + language + "\n" + code.kids[0].text + "\n" + fence
 }
 
-// Fence returns a fence of at least n back-ticks, longer than any in the text.
-func Fence(text string, n int) string {
+// fenceOf returns a fence of back-ticks longer than any in the text.
+func fenceOf(text, fence string) string {
 	longest, run := 0, 0
 	for i := range len(text) {
 		if run++; text[i] != '`' {
@@ -258,7 +258,7 @@ func Fence(text string, n int) string {
 		}
 		longest = max(longest, run)
 	}
-	return strings.Repeat("`", max(n, longest+1))
+	return strings.Repeat("`", max(len(fence), longest+1))
 }
 
 func (mw *markdownWriter) table(e *element) string {
@@ -379,7 +379,7 @@ func (mw *markdownWriter) span(e *element) string {
 			return mw.fail()
 		}
 		text := e.kids[0].text
-		fence := Fence(text, 1)
+		fence := fenceOf(text, "`")
 		if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 			text = " " + text + " "
 		}

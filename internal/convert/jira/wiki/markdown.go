@@ -3,8 +3,6 @@ package wiki
 import (
 	"regexp"
 	"strings"
-
-	"github.com/planform/planform/internal/text/markup"
 )
 
 // Escape escapes a plain text.
@@ -85,7 +83,10 @@ func CodeSpan(s string) string {
 	if s == "" {
 		return ""
 	}
-	marks, pad := markup.Fence(s, 1), ""
+	marks, pad := "`", ""
+	for strings.Contains(s, marks) {
+		marks += "`"
+	}
 	if s[0] == '`' || s[len(s)-1] == '`' {
 		pad = " "
 	}
@@ -94,7 +95,14 @@ func CodeSpan(s string) string {
 
 // Fence returns a block of code, between marks that are longer than the marks in the code. Blank lines at the beginning stay.
 func Fence(body, lang string) []string {
-	marks := markup.Fence(body, 3)
+	longest, run := 2, 0
+	for _, r := range body {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	marks := strings.Repeat("`", longest+1)
 	lines := []string{marks + lang}
 	if body = strings.TrimRight(body, "\n"); body != "" {
 		lines = append(lines, strings.Split(body, "\n")...)

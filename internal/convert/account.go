@@ -422,6 +422,9 @@ func (c *composer) accountForRest(composed map[*Issue]bool) {
 	for _, h := range inOrder(c.found.double) {
 		c.report.ledger.book(h, decided)
 	}
+	for _, h := range inOrder(c.found.outdated) {
+		c.book(nil, h)
+	}
 	for _, h := range inOrder(c.found.unwritten) {
 		to := lost
 		if h.Of.Role == Technical {

@@ -151,6 +151,17 @@ func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 	}
 }
 
+// The later state of an issue says nothing of the columns that its file lacks.
+func TestTheEarlierStateOfAnIssueIsNamedIfTheLaterFileLacksItsColumns(t *testing.T) {
+	t.Parallel()
+	const head = "Summary,Issue key,Issue id,Issue Type,Status,Updated,Priority"
+	_, r := manifests(t, inline(t, "1.csv", head+",Sprint\nOne,A-1,1,Story,Done,01/Jan/26 9:00 AM,High,Sprint 1\n",
+		"2.csv", head+"\nOne,A-1,1,Story,Done,02/Jan/26 9:00 AM,\nTwo,A-2,2,Story,Done,02/Jan/26 9:00 AM,High\n"), "")
+	if r.Values.Lost != 1 || !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "values" && slices.Equal(l.Items, []string{"Sprint"}) }) {
+		t.Errorf("%d lost, %+v", r.Values.Lost, r.Losses)
+	}
+}
+
 // A value that the writer of its own part did not write is not carried because another part has the same words.
 func TestAValueIsNotCarriedByWordsElsewhere(t *testing.T) {
 	t.Parallel()

@@ -38,12 +38,21 @@ type collection struct {
 	held      map[Held]int // values of the export itself
 	double    map[Held]int // values of issues that are in the files once more
 	unwritten map[Held]int // values of other issues with the same key, and of restricted issues
+	older     []earlier    // earlier states of issues in other files
+	outdated  map[Held]int // their values of fields that the file with the later state lacks, or has for no issue
+	has       map[string]map[*Value]bool
 
 	to  *spool // holds the content of issues
 	err error  // first error of the spool
 
 	kept       map[*Issue]bool     // issues that only an earlier export had
 	previously map[*Issue][]string // former keys of their items
+}
+
+// earlier holds the values of the earlier state of an issue, and the file with the later state.
+type earlier struct {
+	values []Held
+	later  string
 }
 
 // outside is a loss that belongs to no issue of the export.
@@ -62,7 +71,7 @@ func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collectio
 		},
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
 		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[Held]int{},
-		double: map[Held]int{}, unwritten: map[Held]int{},
+		double: map[Held]int{}, unwritten: map[Held]int{}, has: map[string]map[*Value]bool{}, outdated: map[Held]int{},
 	}
 }
 
@@ -100,17 +109,17 @@ func (cl *collection) Issue(i *Issue) {
 		return
 	}
 	if had := cl.issues[id]; had != nil {
-		to := cl.double
-		if cl.doubles++; cl.areDifferent(had, i) {
-			cl.clashes = append(cl.clashes, clash{i.Key, had.Position, i.Position})
-			to = cl.unwritten
-		}
-		older := had
+		older, newer, clashing := had, i, cl.areDifferent(had, i)
 		if i.Updated.Before(had.Updated) {
-			older = i
+			older, newer = i, had
 		}
 		cl.recall(older)
-		book(to, older)
+		if cl.doubles++; clashing {
+			cl.clashes = append(cl.clashes, clash{i.Key, had.Position, i.Position})
+			book(cl.unwritten, older)
+		} else {
+			cl.older = append(cl.older, earlier{older.Held, newer.Position.File})
+		}
 		older.forget()
 		if older == i {
 			return
@@ -193,6 +202,10 @@ func (cl *collection) Hold(i *Issue, one Leaf, part Role, n int) {
 		cl.held[h] += n
 	} else {
 		i.Held = append(i.Held, h)
+		if cl.has[i.Position.File] == nil {
+			cl.has[i.Position.File] = map[*Value]bool{}
+		}
+		cl.has[i.Position.File][v] = true
 	}
 }
 
@@ -242,6 +255,15 @@ func (cl *collection) finish() {
 			if cl.closed[i.Project+"/"+l.To] {
 				i.Links[n].Title = ""
 			}
+		}
+	}
+	for _, one := range cl.older {
+		for _, h := range one.values {
+			to := cl.double
+			if !cl.has[one.later][h.Of] && h.Of.Role != History && h.Of.Role != Summed && h.Of.part != "project_name" {
+				to = cl.outdated
+			}
+			to[Held{Of: h.Of, Text: h.Text}] += h.N
 		}
 	}
 	cl.noteUnused()

@@ -70,9 +70,11 @@ const olderText Role = "older text of comment "
 // outcome returns what became of a value, and the words of the value that this is about. A value that no writer has booked is lost.
 func (c *composer) outcome(i *Issue, h Held) (to outcome, words string) {
 	field := cmp.Or(i.takes(h.Of.Name), h.Of.part)
-	role := RoleOf(field)
+	role, m := RoleOf(field), c.mapping
 	switch {
-	case role == Technical, role == Secret, role == Offered, c.isLeftOut(role), h.Text == "": // or nothing but markup
+	case role == Technical, role == Secret, role == Offered, h.Text == "", // or nothing but markup
+		m.Components == "skip" && role == Component, m.Versions.Fix == "skip" && role == OfVersion,
+		m.Sprints == "skip" && (role == OfSprint || role == SprintDate), m.Comments.Skip && role == OfComment:
 		return decided, h.Text
 	case role == Uncarried:
 		return lost, h.Text
@@ -179,21 +181,6 @@ func (b booked) worst(role Role, list string) (worst outcome, words string, ok b
 		}
 	}
 	return worst, words, ok
-}
-
-// isLeftOut reports whether the mapping leaves out all parts of a role.
-func (c *composer) isLeftOut(role Role) bool {
-	switch m := c.mapping; role { //nolint:exhaustive // the others are not left out as a whole
-	case Component:
-		return m.Components == "skip"
-	case OfVersion:
-		return m.Versions.Fix == "skip"
-	case OfSprint, SprintDate:
-		return m.Sprints == "skip"
-	case OfComment:
-		return m.Comments.Skip
-	}
-	return false
 }
 
 // bookPerson books a person of a role under the name, the ID and the address. The mapping lists people by their IDs, with their names.
@@ -426,11 +413,7 @@ func (c *composer) accountForRest(composed map[*Issue]bool) {
 		c.book(nil, h)
 	}
 	for _, h := range inOrder(c.found.unwritten) {
-		to := lost
-		if h.Of.Role == Technical {
-			to = decided
-		}
-		c.report.ledger.book(h, to)
+		c.report.ledger.book(h, either(h.Of.Role == Technical, decided, lost))
 	}
 	for id := range c.found.closed {
 		c.report.lost("restricted", path.Base(id), 1)

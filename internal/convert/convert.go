@@ -51,12 +51,12 @@ type Result struct {
 
 // converted holds the manifests and the report of an export before they are written.
 type converted struct {
+	Result
+
 	path      string // of the mapping file
 	mapped    []byte // its new content
 	manifests []outFile
 	attached  []byte // the list of attachments, if there are any
-	mapping   *mapping.Mapping
-	report    *Report
 	last      *run
 	runs      *comparedRuns
 }
@@ -83,9 +83,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		files = append(files, kept.put(attachedName, c.attached))
 	}
 	if o.Report != nil {
-		files = append(files, kept.put("report.md", o.Report(c.report)))
+		files = append(files, kept.put("report.md", o.Report(c.Report)))
 	}
-	files = append(files, kept.put("report.json", c.report.json()))
+	files = append(files, kept.put("report.json", c.Report.json()))
 	if err := kept.flush(); err != nil {
 		return nil, err
 	}
@@ -99,11 +99,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := write(o.Dir, files, stale, c.runs); err != nil {
 		return nil, err
 	}
-	result := c.result()
 	for _, f := range files {
-		result.Files = append(result.Files, f.name)
+		c.Files = append(c.Files, f.name)
 	}
-	return result, nil
+	return &c.Result, nil
 }
 
 // Manifests converts an export to one stream of manifests, and writes nothing. The caller must close the stream, which is a temporary file.
@@ -124,12 +123,7 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(stream...), kept}, c.result(), nil
-}
-
-// result returns the result without the names of the files.
-func (cn *converted) result() *Result {
-	return &Result{Report: cn.report, mapping: cn.mapping}
+	}{io.MultiReader(stream...), kept}, &c.Result, nil
 }
 
 // AllowsAdditional reports whether the mapping allows n additional objects of a kind, or values of a field, on the service.
@@ -234,11 +228,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if len(more) > 0 || len(findings) > 0 {
 		return &converted{path: path, mapped: mapped}, append(findings, more...).Err()
 	}
-	before, err := previousRun(cmp.Or(o.Dir, filepath.Dir(path)))
-	if err != nil {
-		return nil, err
-	}
-	m.History.Link = before.linkTo(m.History.Link)
+	m.History.Link = last.linkTo(m.History.Link)
 	runs, err := compareRuns(o, last, m, found, all, issues, to)
 	if err != nil {
 		return nil, err
@@ -246,8 +236,8 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	for _, i := range issues {
 		i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
 	}
-	c := &converted{path: path, mapped: mapped, mapping: m, last: last, runs: runs}
-	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, to)
+	c := &converted{Result: Result{mapping: m}, path: path, mapped: mapped, last: last, runs: runs}
+	return c, c.compose(o.Dir, chosen, found, issues, unselected, to)
 }
 
 // compose writes the manifests to the spool, and completes the report.
@@ -289,7 +279,7 @@ func (cn *converted) compose(dir string, chosen *choice, found *collection, issu
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"
 		}
 	}
-	cn.manifests, cn.attached, cn.report = composed.parts, composed.attached.list(), r
+	cn.manifests, cn.attached, cn.Report = composed.parts, composed.attached.list(), r
 	return found.err
 }
 

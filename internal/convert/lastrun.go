@@ -71,9 +71,6 @@ type Move struct {
 // previousRun reads the record of the last run in a folder, or an empty one if there is none.
 func previousRun(dir string) (*run, error) {
 	r := &run{}
-	if dir == "" {
-		return r, nil
-	}
 	data, err := os.ReadFile(filepath.Join(dir, runName)) //nolint:gosec // the user named the folder
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil

@@ -133,16 +133,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	c.took.put("component_text", lost)
 	c.took.put("version_text", lost)
 	c.took.put("cycle_text", lost)
-	if c.mapping.Components == "label" {
-		for _, name := range i.Components {
-			add(name, "", c.about(i, Component, name))
-		}
-	}
-	if c.mapping.Versions.Fix == "label" {
-		for _, v := range i.Versions {
-			add(c.mapping.Versions.Prefix+v.Name, "", c.about(i, OfVersion, v.Name))
-		}
-	}
+	c.eachPart(i, "label", func(name, _, about string) { add(name, "", about) })
 	for _, name := range i.Affects {
 		if c.mapping.Versions.Affects == "label" {
 			add(c.mapping.Versions.Prefix+name, "", "")
@@ -175,6 +166,20 @@ func (c *composer) about(i *Issue, of Role, name string) string {
 	return strings.TrimSpace(c.clean(i, i.About[n].Text))
 }
 
+// eachPart calls a function for the components and versions of an issue, if the mapping makes them objects of a kind.
+func (c *composer) eachPart(i *Issue, kind string, do func(name, due, about string)) {
+	if c.mapping.Components == kind {
+		for _, name := range i.Components {
+			do(name, "", c.about(i, Component, name))
+		}
+	}
+	if c.mapping.Versions.Fix == kind {
+		for _, v := range i.Versions {
+			do(c.mapping.Versions.Prefix+v.Name, v.Due, c.about(i, OfVersion, v.Name))
+		}
+	}
+}
+
 // modules returns the components and versions of an item that the mapping makes modules.
 func (c *composer) modules(i *Issue, g *groups) []any {
 	var names []any
@@ -187,16 +192,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 		g.modules.current[name] = g.modules.current[name] || !c.found.kept[i]
 		g.modules.add(name, manifest.Map{}.With("description", about).With("target_date", manifest.Literal(due))...)
 	}
-	if c.mapping.Components == "module" {
-		for _, name := range i.Components {
-			add(name, "", c.about(i, Component, name))
-		}
-	}
-	if c.mapping.Versions.Fix == "module" {
-		for _, v := range i.Versions {
-			add(c.mapping.Versions.Prefix+v.Name, v.Due, c.about(i, OfVersion, v.Name))
-		}
-	}
+	c.eachPart(i, "module", add)
 	return names
 }
 

@@ -118,7 +118,7 @@ func (inMemory) Close() error { return nil }
 // file adds a file, or the files in it if it is an archive.
 func (in *inputs) file(f File, size int64) error {
 	f.encoding = in.encoding
-	start, err := f.start()
+	start, err := f.raw(magicSize)
 	if err != nil {
 		return err
 	}
@@ -169,16 +169,11 @@ func (in *inputs) add(f File, size uint64) error {
 
 // sheets reads the file as a spreadsheet, and returns nil if the file is none, or if it was found in a folder and has no table.
 func (f *File) sheets() ([]*xlsx.Sheet, error) {
-	start, err := f.start()
+	start, err := f.raw(magicSize)
 	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
 		return nil, err
 	}
-	raw, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	defer raw.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(raw, xlsx.MaxFile+1))
+	data, err := f.raw(xlsx.MaxFile + 1)
 	if err != nil {
 		return nil, err
 	}
@@ -235,19 +230,18 @@ func (in *inputs) folder(dir string) error {
 // isHidden reports whether a name begins with a dot, or is the folder that macOS adds to archives.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
 
-// start returns the first 8 bytes of a file.
-func (f File) start() ([]byte, error) {
-	raw, err := f.open()
+// raw returns the first bytes of a file as they are stored, at most so many.
+func (f File) raw(most int64) ([]byte, error) {
+	in, err := f.open()
 	if err != nil {
 		return nil, err
 	}
-	defer raw.Close() //nolint:errcheck // it was only read
-	start, err := io.ReadAll(io.LimitReader(raw, 8))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return start, nil
+	defer in.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(in, most))
 }
+
+// magicSize is the number of bytes that tell an archive or another binary file.
+const magicSize = 8
 
 // errNoText is the error of a file whose kind no format reads, such as a PDF.
 var errNoText = errors.New("no text")
@@ -277,7 +271,7 @@ func (f File) head() ([]byte, error) {
 	if f.sheet != nil {
 		return f.sheet.Text[:min(len(f.sheet.Text), maxHead)], nil
 	}
-	start, err := f.start()
+	start, err := f.raw(magicSize)
 	if err != nil {
 		return nil, err
 	}

@@ -68,27 +68,25 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 		"# text: not assigned, named in the description; fail: exit code 3; or the e-mail address of the person who gets their items")
 	guessStates(f, issues, format)
 	guessNames(f, c, issues)
-	f.Set("labels", manifest.Map{
-		{Key: "rename", Value: manifest.Map{}},
-		{Key: "skip", Value: []string{}},
-		{Key: "add", Value: []string{}},
-		{Key: "case", Value: "fold"},
-	}, "")
+	f.Set("labels", manifest.Map{{Key: "rename", Value: manifest.Map{}}, {Key: "skip", Value: []string{}}, {Key: "add", Value: []string{}}, {Key: "case", Value: "fold"}}, "")
 	f.Set("components", "module", "# module, label or skip")
+	due, archived, attached, past := false, false, false, false
+	for _, i := range c.issues {
+		archived, attached = archived || i.Archived, attached || len(i.Attachments) > 0
+	}
+	for _, i := range issues {
+		due = due || slices.ContainsFunc(i.Versions, func(v Version) bool { return v.Due != "" })
+		past = past || i.aside.past || i.Left["watchers"]+i.Left["votes"] > 0
+	}
 	versions := "label"
-	if slices.ContainsFunc(issues, func(i *Issue) bool {
-		return slices.ContainsFunc(i.Versions, func(v Version) bool { return v.Due != "" })
-	}) || slices.Contains([]string{"github", "gitlab"}, format.Name) {
+	if due || slices.Contains([]string{"github", "gitlab"}, format.Name) {
 		versions = "module"
 	}
 	f.Set("versions", manifest.Map{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}},
 		"# fix: module, label or skip")
 	f.Set("sprints", "cycle", "# cycle or skip")
-	for _, i := range c.issues {
-		if i.Archived {
-			f.Set("archived", "skip", "# skip, keep or archive")
-			break
-		}
+	if archived {
+		f.Set("archived", "skip", "# skip, keep or archive")
 	}
 	text, comment := manifest.Map{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text"
 	if kind := guessMarkup(issues); kind != "" {
@@ -96,18 +94,13 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 	}
 	f.Set("text", text, comment)
 	f.Set("comments", manifest.Map{{Key: "to", Value: "comments"}}, "")
-	for _, i := range c.issues {
-		if len(i.Attachments) > 0 {
-			f.Set("attachments", manifest.Map{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}},
-				"# to: upload (what lies in the folder; the rest is linked to) or skip")
-			break
-		}
+	if attached {
+		f.Set("attachments", manifest.Map{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}},
+			"# to: upload (what lies in the folder; the rest is linked to) or skip")
 	}
 	f.Set("history", manifest.Map{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
 		"# dates: text (author and date in the text) or full (created_at and created_by); link to the old address: text, link (one request an item) or none")
-	if slices.ContainsFunc(issues, func(i *Issue) bool {
-		return i.aside.past || i.Left["watchers"]+i.Left["votes"] > 0
-	}) {
+	if past {
 		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
 	}
 	f.Set("allow", manifest.Map{}, "# losses that you accept, such as {watchers: all, titles-cut: 3}")

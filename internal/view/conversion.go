@@ -81,6 +81,16 @@ func (*conversionText) cell(text string) string {
 // heading begins a section.
 func (ct *conversionText) heading(text string) { ct.add("\n## " + text + "\n\n") }
 
+// section writes a section with a table, or with a sentence if the table has no rows.
+func (ct *conversionText) section(title, otherwise, introduction string, columns []string, rows [][]any) {
+	if ct.heading(title); rows == nil {
+		ct.add(otherwise + "\n")
+		return
+	}
+	ct.add(introduction + "\n\n")
+	ct.table(columns, rows)
+}
+
 // table writes a table. A column whose name ends with a colon has numbers.
 func (ct *conversionText) table(columns []string, rows [][]any) {
 	line := "|"
@@ -112,7 +122,6 @@ func ConversionReport(r *convert.Report) []byte {
 	t := &conversionText{}
 	t.add("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + conversionHeadline(r) + ".\n\n")
 	t.add(fmt.Sprintf("Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy, t.cell(strings.Join(r.Source.Files, ", "))))
-	t.heading("Questions")
 	var rows [][]any
 	for _, q := range r.Questions {
 		name := diag.Truncate(q.Name, 100)
@@ -121,23 +130,12 @@ func ConversionReport(r *convert.Report) []byte {
 		}
 		rows = append(rows, []any{q.Section + ": " + name, q.Items, q.Position})
 	}
-	if rows == nil {
-		t.add("None is open.\n")
-	} else {
-		t.add("Answer them in " + t.cell(r.Mapping) + ", then run planform convert again.\n\n")
-		t.table([]string{"question", "items:", "where"}, rows)
-	}
-	t.heading("Losses")
+	t.section("Questions", "None is open.", "Answer them in "+t.cell(r.Mapping)+", then run planform convert again.", []string{"question", "items:", "where"}, rows)
 	rows = nil
 	for _, l := range r.Losses {
 		rows = append(rows, []any{l.Kind, l.Count, map[bool]string{true: "yes", false: "no"}[l.Agreed], l.Text, firstItems(l.Items)})
 	}
-	if rows == nil {
-		t.add("None.\n")
-	} else {
-		t.add("Write those that you accept under allow: in the mapping.\n\n")
-		t.table([]string{"kind", "count:", "accepted", "what", "items"}, rows)
-	}
+	t.section("Losses", "None.", "Write those that you accept under allow: in the mapping.", []string{"kind", "count:", "accepted", "what", "items"}, rows)
 	t.numbers(r)
 	t.values(r.Values)
 	if r.KeepsNumbers && len(r.Numbers) > 0 {

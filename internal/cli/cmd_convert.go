@@ -17,7 +17,6 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// convertNames returns the names of formats that the command line accepts.
 func convertNames() []string {
 	var names []string
 	for _, f := range formats.All() {
@@ -83,7 +82,6 @@ func convertFlags() []cli.Flag {
 	}
 }
 
-// convertOptions returns the options of a conversion from the flags and the arguments.
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
 		Format: convert.Auto, Formats: formats.All(), Report: view.ConversionReport, Dir: c.String("to"), Mapping: c.String("mapping"),

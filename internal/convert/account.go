@@ -27,7 +27,6 @@ type booked map[part]outcome
 // put books all elements of a part that have no entry.
 func (b booked) put(of Role, to outcome) { b[part{of: of}] = max(b[part{of: of}], to) }
 
-// putElement books an element of a part.
 func (b booked) putElement(of Role, element string, to outcome) {
 	if at := (part{of, strings.ToLower(element)}); element != "" {
 		b[at] = max(b[at], to)
@@ -50,7 +49,6 @@ func (b booked) limit(of Role, element string, to outcome) {
 	}
 }
 
-// either returns the outcome for a part that was written, or the other one.
 func either(written bool, to, otherwise outcome) outcome {
 	if written {
 		return to
@@ -367,7 +365,6 @@ func (c *composer) bookExport() {
 	}
 }
 
-// account books the values of an issue that was written.
 func (c *composer) account(at place, m manifest.Map) {
 	c.bookItem(at, m)
 	for _, h := range at.issue.Held {

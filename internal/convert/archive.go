@@ -100,7 +100,6 @@ func (pc *packing) take(name string, mode fs.FileMode, size uint64) (bool, error
 	return true, nil
 }
 
-// done returns an error if no file of the archive was added.
 func (pc *packing) done() error {
 	if len(pc.in.files) == pc.had {
 		return pc.bad("name the archive with the exported files", "there is no file in the archive")

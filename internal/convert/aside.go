@@ -51,7 +51,6 @@ func (cl *collection) PutAside(i *Issue) {
 	i.forget()
 }
 
-// appendText appends a text with its length.
 func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
@@ -59,14 +58,12 @@ func appendText(to []byte, text string) []byte {
 // packed holds the written numbers and texts that are not read yet.
 type packed []byte
 
-// number returns the next number.
 func (p *packed) number() int {
 	n, size := binary.Uvarint(*p)
 	*p = (*p)[size:]
 	return int(n) //nolint:gosec // it was one
 }
 
-// text returns the next text.
 func (p *packed) text() string {
 	n := p.number()
 	text := string((*p)[:n])

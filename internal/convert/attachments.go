@@ -57,7 +57,6 @@ func (a *attached) open(found *collection, kept []*Issue) error {
 	return err
 }
 
-// close closes the folder.
 func (a *attached) close() {
 	if a.root != nil {
 		_ = a.root.Close() // it was only read

@@ -214,12 +214,10 @@ func (cl *collection) Lose(kind, of string, n int) {
 	cl.outside = append(cl.outside, outside{kind, of, n})
 }
 
-// sorted returns the issues by project and number.
 func (cl *collection) sorted() []*Issue {
 	return slices.SortedFunc(maps.Values(cl.issues), order)
 }
 
-// order compares two issues by project, number and key.
 func order(a, b *Issue) int {
 	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key))
 }

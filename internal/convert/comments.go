@@ -11,7 +11,6 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// comments returns the comments of an issue for its manifest.
 func (c *composer) comments(i *Issue) []any {
 	var list []any
 	keys := commentKeys(i.Comments)

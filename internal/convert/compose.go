@@ -57,7 +57,6 @@ type place struct {
 	key     string
 }
 
-// compose writes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
@@ -220,7 +219,6 @@ func (c *composer) of(i *Issue) *Report {
 	return c.report
 }
 
-// item writes an issue as a work item.
 func (c *composer) item(at place, g *groups) manifest.Map {
 	i := at.issue
 	defer func(r *Report) { c.report = r }(c.report)

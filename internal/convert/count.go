@@ -15,7 +15,6 @@ type Counts struct {
 // relation is a link in its outward direction, so that the links of both issues are equal.
 type relation struct{ kind, from, to string }
 
-// relations returns the links of an issue in their outward direction.
 func (i *Issue) relations() []relation {
 	var list []relation
 	for _, l := range i.Links {
@@ -28,7 +27,6 @@ func (i *Issue) relations() []relation {
 	return list
 }
 
-// involved returns the reporter, the creator, the assignees and the authors of comments.
 func (i *Issue) involved() []string {
 	list := append([]string{i.Reporter, i.Creator}, i.Assignees...)
 	for _, c := range i.Comments {

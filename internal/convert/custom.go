@@ -100,7 +100,6 @@ func valueAs(kind, v string) (text string, ok bool) {
 	}
 }
 
-// fields returns the values of an item's custom fields.
 func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 	var list manifest.Map
 	for _, f := range i.Fields {

@@ -35,7 +35,6 @@ func (c *composer) state(i *Issue, g *groups) string {
 	return s.Name
 }
 
-// priority returns the priority that the mapping gives the issue.
 func (c *composer) priority(i *Issue) string {
 	p, _ := c.mapping.Priorities.Find(i.Priority)
 	return p
@@ -83,7 +82,6 @@ func (c *composer) deputy() string {
 	return c.mapping.UnknownPeople
 }
 
-// hexColor matches a colour as six hexadecimal digits.
 var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
 
 // labels returns the labels of an item: the labels of the issue, and components and versions if the mapping makes them labels.

@@ -109,10 +109,8 @@ func (in *inputs) piped(name string, from io.Reader) error {
 	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return inMemory{bytes.NewReader(data)}, nil }}, int64(len(data)))
 }
 
-// inMemory is a file whose content is in memory.
 type inMemory struct{ *bytes.Reader }
 
-// Close does nothing.
 func (inMemory) Close() error { return nil }
 
 // file adds a file, or the files in it if it is an archive.
@@ -296,7 +294,6 @@ func (f File) head() ([]byte, error) {
 	return head, nil
 }
 
-// isPage reports whether a file begins like a web page.
 func isPage(head []byte) bool {
 	begin := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))))
 	return bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html"))

@@ -34,7 +34,6 @@ type names struct {
 	current map[string]bool
 }
 
-// newNames returns an empty list of names.
 func newNames() *names {
 	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, former: map[string][]string{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}, current: map[string]bool{}}
 }
@@ -108,7 +107,6 @@ func (n *names) entries() []any {
 	return list
 }
 
-// digits matches a number in a name.
 var digits = regexp.MustCompile(`[0-9]+`)
 
 // sort orders the objects by their start dates, or by their names if one has no date. Numbers in names count as numbers.

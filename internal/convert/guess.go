@@ -19,7 +19,6 @@ import (
 // guessed is the comment of an entry that convert filled in.
 const guessed = "# guessed"
 
-// tally counts names.
 type tally map[string]int
 
 // each calls a function for each name: first the open names, then the others, and the most frequent first.
@@ -142,7 +141,6 @@ func guessMarkup(issues []*Issue) string {
 	return "plain"
 }
 
-// notIdentifier matches characters that the identifier of a project cannot hold.
 var notIdentifier = regexp.MustCompile(`[^A-Z0-9_]+`)
 
 // guessProjects adds the projects of the export with unique keys and identifiers.
@@ -298,12 +296,10 @@ func undone(name string) string {
 	return words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
 }
 
-// guessPriority returns the priority that a name stands for, or an open question.
 func guessPriority(name string) string {
 	return cmp.Or(words.Guess("priority", mapping.Fold(name)), mapping.Open)
 }
 
-// guessLink returns the kind of relation that a type of link stands for.
 func guessLink(name string) string {
 	switch word := mapping.Fold(name); {
 	case strings.HasPrefix(word, "block"):

@@ -221,7 +221,6 @@ func (cr *comparedRuns) note(i *Issue, project, moved string) error {
 	return nil
 }
 
-// write stores the line of an issue, and returns its digest.
 func (cr *comparedRuns) write(i *Issue) (string, error) {
 	line, err := cr.found.line(i)
 	if err != nil {
@@ -279,7 +278,6 @@ func (cr *comparedRuns) finish() {
 	cr.this.Since = cr.since
 }
 
-// each calls a function for each line that the run stored.
 func (rn *run) each(dir string, do func(was stored) error) error {
 	if len(rn.Items) == 0 {
 		return nil
@@ -306,7 +304,6 @@ func (rn *run) each(dir string, do func(was stored) error) error {
 	}
 }
 
-// compare adds the changes between two states of an issue.
 func (sn *Since) compare(was, now *Issue) {
 	change := Change{Item: shown(now.name()), Fields: []string{}}
 	for _, f := range []struct {
@@ -356,7 +353,6 @@ func (sn *Since) compare(was, now *Issue) {
 	}
 }
 
-// same reports whether two values are stored as equal JSON.
 func same(a, b any) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)

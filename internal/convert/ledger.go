@@ -79,7 +79,6 @@ const NotTaken = "not taken"
 //go:embed roles.txt
 var roleList string
 
-// roles returns the roles of fields.
 var roles = sync.OnceValue(func() map[string]string { return words.ByName(words.Lines(roleList)) }) //nolint:gochecknoglobals // a constant
 
 // RoleOf returns the role of the values that a field of an issue takes.
@@ -265,19 +264,16 @@ const (
 	carried
 )
 
-// outcomeCount counts the values of a field with one fate, and has an example.
 type outcomeCount struct {
 	n       int
 	example string
 }
 
-// ledger counts the values of each field by fate.
 type ledger struct {
 	entries map[*Value]*[4]outcomeCount
 	told    map[*Issue]map[Role]bool // parts or their roles of which the report names a loss of an issue
 }
 
-// book counts a value with its fate.
 func (l *ledger) book(h Held, to outcome) {
 	if l.entries[h.Of] == nil {
 		l.entries[h.Of] = &[4]outcomeCount{}

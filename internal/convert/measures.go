@@ -101,7 +101,6 @@ func orderOf(text string) (float64, bool) {
 	return float64(n), err == nil
 }
 
-// measures adds the item's fields that fields of the source become.
 func (c *composer) measures(i *Issue, add func(key string, value any)) {
 	had := map[string]bool{}
 	for _, f := range i.Fields {

@@ -122,7 +122,6 @@ func Additional(kind, field string) string {
 	return strings.TrimSuffix("additional."+kind+"."+field, ".")
 }
 
-// newReport returns an empty report.
 func newReport() *Report {
 	return &Report{
 		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, leftOut: tally{},
@@ -131,7 +130,6 @@ func newReport() *Report {
 	}
 }
 
-// lose records n losses of an issue.
 func (r *Report) lose(kind string, i *Issue, n int) {
 	if n > 0 {
 		r.lost(kind, i.Key, n)
@@ -158,7 +156,6 @@ func (r *Report) addMissingTarget(kind, name string) {
 	}
 }
 
-// lost records n losses of an item or of a field.
 func (r *Report) lost(kind, of string, n int) {
 	l := r.losses[kind]
 	if l == nil {
@@ -260,7 +257,6 @@ func (r *Report) Settled() bool {
 	return len(r.Questions) == 0 && !slices.ContainsFunc(r.Losses, func(l Loss) bool { return !l.Agreed })
 }
 
-// json returns the report for programs.
 func (r *Report) json() []byte {
 	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
 	return append(text, '\n')

@@ -28,7 +28,6 @@ type outFile struct {
 // span is a part of a spool.
 type span struct{ at, n int64 }
 
-// newSpool creates the temporary file.
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "planform-convert-")
 	if err != nil {
@@ -37,7 +36,6 @@ func newSpool() (*spool, error) {
 	return &spool{file: file, named: os.Remove(file.Name()) != nil, out: bufio.NewWriterSize(file, 1<<16)}, nil
 }
 
-// Write appends to the spool.
 func (s *spool) Write(data []byte) (int, error) {
 	n, err := s.out.Write(data)
 	s.size += int64(n)
@@ -78,7 +76,6 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// Close closes and removes the file.
 func (s *spool) Close() error {
 	err := s.file.Close()
 	if s.named {
@@ -87,5 +84,4 @@ func (s *spool) Close() error {
 	return err
 }
 
-// text returns a reader of the file's content.
 func (ot outFile) text() io.Reader { return io.NewSectionReader(ot.in.file, ot.at, ot.n) }

@@ -112,7 +112,6 @@ func (c *composer) work(i *Issue) string {
 	return fmt.Sprintf("%s, %s: %s", diag.Count(len(i.Work), "work log"), cmp.Or(dates.Duration(total), strconv.Itoa(total)+"s"), strings.Join(names, ", "))
 }
 
-// when returns a time for a summary.
 func when(at time.Time) string {
 	if at.IsZero() {
 		return "an unknown day"
@@ -120,7 +119,6 @@ func when(at time.Time) string {
 	return resource.Moment(at)
 }
 
-// byTime sorts the logged work and the changes of an issue by time.
 func (i *Issue) byTime() {
 	slices.SortStableFunc(i.Work, func(a, b Work) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(i.Events, func(a, b Event) int { return a.At.Compare(b.At) })

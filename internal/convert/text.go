@@ -13,7 +13,6 @@ import (
 	"github.com/planform/planform/internal/text/markup"
 )
 
-// markdown returns a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
 	options := wiki.Options{
 		Person: c.person,

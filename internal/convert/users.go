@@ -47,7 +47,6 @@ func (cl *collection) users(in io.Reader, name string) error {
 	}
 }
 
-// words returns the ID, the name and the address of a person.
 func (cl *collection) words(id string) []string {
 	if p := cl.people[id]; p != nil {
 		return []string{id, p.Name, p.Email}
@@ -55,7 +54,6 @@ func (cl *collection) words(id string) []string {
 	return []string{id}
 }
 
-// mailAddress matches an e-mail address in any text.
 var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
 
 // membersOf records the members of the workspace: each e-mail address in the file, which may be a table or JSON.

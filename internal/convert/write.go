@@ -20,7 +20,6 @@ import (
 // runName is the file with the record of the last run.
 const runName = ".planform/convert.json"
 
-// digest returns the SHA-256 of data, with its prefix.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -70,7 +70,6 @@ func sinceLine(s *convert.Since) string {
 // conversionText is a report in Markdown that grows.
 type conversionText struct{ text strings.Builder }
 
-// add adds a text.
 func (ct *conversionText) add(text string) { ct.text.WriteString(text) }
 
 // cell returns a text for a cell or a line.
@@ -78,7 +77,6 @@ func (*conversionText) cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "\\<").Replace(text)
 }
 
-// heading begins a section.
 func (ct *conversionText) heading(text string) { ct.add("\n## " + text + "\n\n") }
 
 // section writes a section with a table, or with a sentence if the table has no rows.
@@ -193,7 +191,6 @@ func (ct *conversionText) values(v *convert.Values) {
 	}
 }
 
-// renumbered writes the new numbers of items.
 func (ct *conversionText) renumbered(list []convert.Numbers) {
 	const most = 100
 	ct.heading("Numbers of items")
@@ -223,7 +220,6 @@ func keyNumber(key string) int {
 	return n
 }
 
-// since writes the differences from the last export.
 func (ct *conversionText) since(s *convert.Since) {
 	ct.heading("Since the last export")
 	ct.add(sinceLine(s) + ".\n")

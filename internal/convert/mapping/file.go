@@ -131,7 +131,6 @@ func (f *File) Add(section, key string, value any, comment string) {
 	put(s, key, node(value), comment)
 }
 
-// isOpen reports whether a value holds a question.
 func isOpen(value any) bool {
 	pairs, ok := value.(manifest.Map)
 	return !ok && value == Open || slices.ContainsFunc(pairs, func(e manifest.Entry) bool { return isOpen(e.Value) })
@@ -153,7 +152,6 @@ func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
 	to.Content = append(to.Content, scalar(key), value)
 }
 
-// child returns the value of a key, or nil.
 func child(of *yaml.Node, key string) *yaml.Node {
 	for name, value := range yamltext.Pairs(of.Content) {
 		if name.Value == key {
@@ -163,7 +161,6 @@ func child(of *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// scalar returns a text as a node of YAML.
 func scalar(text string) *yaml.Node {
 	n := new(yaml.Node)
 	n.SetString(text)
@@ -174,7 +171,6 @@ func scalar(text string) *yaml.Node {
 	return n
 }
 
-// node returns a value as a node of YAML.
 func node(value any) *yaml.Node {
 	n := &yaml.Node{}
 	switch v := value.(type) {
@@ -207,7 +203,6 @@ type Names[T any] struct {
 	folded map[string]string // names by their folds; of several names, the first in the order of letters
 }
 
-// set adds the entry of a name.
 func (n *Names[T]) set(name string, value T) {
 	if n.exact == nil {
 		n.exact, n.folded = map[string]T{}, map[string]string{}

@@ -185,7 +185,6 @@ func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	return m, d.findings
 }
 
-// root returns the setting of the whole file.
 func (d *decoder) root(agreeable []string) setting {
 	m, ignored := d.m, new(string)
 	return d.fields(table{
@@ -248,18 +247,15 @@ type decoder struct {
 	findings diag.List
 }
 
-// at returns the position of a node.
 func (d *decoder) at(n *yaml.Node) diag.Position {
 	return diag.Position{File: d.file, Line: n.Line, Column: n.Column}
 }
 
-// wrong adds a mistake with a hint.
 func (d *decoder) wrong(n *yaml.Node, hint, format string, args ...any) {
 	d.findings.Errorf(d.at(n), "mapping", format, args...)
 	d.findings[len(d.findings)-1].Hint = hint
 }
 
-// zone reads a time zone.
 func (d *decoder) zone(n *yaml.Node) string {
 	text := d.readText(n)
 	if _, err := time.LoadLocation(text); err != nil || text == "" {

@@ -26,7 +26,6 @@ type object = map[string]any
 // table has the settings of a mapping with fixed keys.
 type table map[string]setting
 
-// anyText returns the schema of a text.
 func anyText() object { return object{"type": "string"} }
 
 // Schema returns the JSON Schema of a mapping file, for editors. It has the settings and their words; only [File.Mapping] checks rules
@@ -39,7 +38,6 @@ func Schema(agreeable []string) []byte {
 	return append(data, '\n')
 }
 
-// then returns a setting that calls a function after it is read.
 func (s setting) then(more func(*yaml.Node)) setting {
 	read := s.read
 	s.read = func(n *yaml.Node) {
@@ -113,7 +111,6 @@ func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) sett
 	}}
 }
 
-// word returns a setting for one of several words.
 func (d *decoder) word(to *string, list ...string) setting {
 	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) }}
 }
@@ -134,12 +131,10 @@ func (d *decoder) is(to *bool, yes string, list ...string) setting {
 	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) == yes }}
 }
 
-// boolean returns a setting that is true or false.
 func (d *decoder) boolean(to *bool) setting {
 	return setting{object{"type": "boolean"}, d.is(to, "true", "true", "false").read}
 }
 
-// text returns a setting that is a text.
 func (d *decoder) text(to *string) setting {
 	return setting{anyText(), func(n *yaml.Node) { *to = d.readText(n) }}
 }
@@ -149,7 +144,6 @@ func (d *decoder) textOrOpen(to *string, section, name string) setting {
 	return setting{anyText(), func(n *yaml.Node) { *to = d.readOpen(n, section, name) }}
 }
 
-// matching returns a setting that is a text with a pattern.
 func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) setting {
 	return setting{object{"type": "string", "pattern": pattern.String()}, func(n *yaml.Node) {
 		if *to = d.readText(n); !pattern.MatchString(*to) {
@@ -158,7 +152,6 @@ func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) sett
 	}}
 }
 
-// texts returns a setting that is a list of texts.
 func (d *decoder) texts(to *[]string) setting {
 	return setting{object{"type": "array", "items": anyText()}, func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
@@ -171,7 +164,6 @@ func (d *decoder) texts(to *[]string) setting {
 	}}
 }
 
-// readEntries calls a function for each entry of a mapping.
 func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.Node)) {
 	if n.Tag == "!!null" {
 		return
@@ -195,7 +187,6 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 	}
 }
 
-// readText returns a text.
 func (d *decoder) readText(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
 		d.wrong(n, "", "a text is expected here")

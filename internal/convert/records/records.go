@@ -221,12 +221,10 @@ func (r *reader) value() (value json.RawMessage, err error) {
 	return value, nil
 }
 
-// at returns the position of an offset.
 func (r *reader) at(offset int64) diag.Position {
 	return diag.Position{File: r.name, Line: r.place.line(offset)}
 }
 
-// tooLong returns the error for something that exceeds maxRecord.
 func tooLong(at diag.Position, what string) error {
 	return diag.WithHint(fmt.Errorf("%s: the %s that begins here is larger than 64 MiB", at, what),
 		"no tracker has such an item: look at that place in the file")
@@ -281,7 +279,6 @@ func (p *place) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// line returns the number of the line at an offset.
 func (p *place) line(offset int64) int {
 	n := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] >= offset })
 	p.ends, p.before = p.ends[n:], p.before+n

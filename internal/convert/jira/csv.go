@@ -31,15 +31,16 @@ func detectCSV(head []byte, _ string) (string, bool) {
 	if records.Begin(head) { // JSON is no table, and has many words on its first line
 		return "", false
 	}
-	by := ""
 	for _, header := range table.Headers(head) {
 		english, _, key := inEnglish(header)
 		if isHeader(english) {
 			key = header[slices.IndexFunc(english, func(cell string) bool { return is(cell, "Issue key", "Key") })]
 		}
-		by = cmp.Or(by, key)
+		if key != "" {
+			return "the column " + strconv.Quote(key), true
+		}
 	}
-	return "the column " + strconv.Quote(by), by != ""
+	return "", false
 }
 
 // isHeader reports whether a line has the columns that every export has.
@@ -109,9 +110,7 @@ func csvNotes(names []string, rows int, note func(kind, text string)) {
 // csvIssue adds values to an issue that only Jira has.
 func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	i.Environment = wiki(c.Column("Environment"))
-	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
-		i.Creator = creator[0]
-	}
+	i.Creator = cmp.Or(c.People("creator_id", "creator", "")...)
 	i.Watchers = c.People("watcher_ids", "watchers", "") // often the only names for the authors of comments
 	for _, cell := range c.Values("worklogs") {
 		i.Work = append(i.Work, csvWork(c, cell))
@@ -226,13 +225,15 @@ func csvSite(issues []*convert.Issue, to convert.Sink) {
 	site := ""
 	for _, i := range issues {
 		for _, a := range i.Attachments {
-			if at, err := url.Parse(a.URL); err == nil && at.Host != "" && site == "" {
-				base, _, ok := strings.Cut(at.Path, "/rest/")
-				if !ok {
-					base, _, _ = strings.Cut(at.Path, "/secure/")
-				}
-				site = (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: base}).String()
+			at, err := url.Parse(a.URL)
+			if err != nil || at.Host == "" || site != "" {
+				continue
 			}
+			base, _, ok := strings.Cut(at.Path, "/rest/")
+			if !ok {
+				base, _, _ = strings.Cut(at.Path, "/secure/")
+			}
+			site = (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: base}).String()
 		}
 	}
 	to.Site(site, "/browse/{key}")

@@ -80,7 +80,6 @@ func (c *Cells) leaves() (all []convert.Leaf) {
 // empty reports whether a value in a column that is kept as text says nothing: zero or false.
 func (e *export) empty(text string) bool { return !e.anyTable && !e.zeros && zero.MatchString(text) }
 
-// digest returns a hash of the values in the row.
 func (c *Cells) digest() uint64 {
 	h := fnv.New64a()
 	for name, text := range c.values {
@@ -162,11 +161,6 @@ func (c *Cells) Values(field string) []string {
 		}
 	}
 	return all
-}
-
-// Text returns the values of a column that is kept as text.
-func (c *Cells) Text(name string) string {
-	return strings.Join(slices.Collect(c.texts(c.s.places[name], c.e.anyTable)), ", ")
 }
 
 // Column returns the value of the column with a name, or "".

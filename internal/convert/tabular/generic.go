@@ -1,7 +1,6 @@
 package tabular
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -18,16 +17,15 @@ func (l *layout) detectAny(b *beginning, name string) (string, bool) {
 	}
 	for _, h := range b.headers {
 		found := guess(l.columns, h)
-		if fields := slices.Collect(maps.Values(found)); !slices.Contains(fields, "key") || !slices.Contains(fields, "name") {
-			continue
-		}
-		var names []string
+		names, has := []string{}, map[string]bool{}
 		for _, cell := range h.names {
-			if found[cell] == "key" || found[cell] == "name" {
-				names = append(names, cell)
+			if field := found[cell]; field == "key" || field == "name" {
+				names, has[field] = append(names, cell), true
 			}
 		}
-		return quoted(names), true
+		if len(has) == 2 {
+			return quoted(names), true
+		}
 	}
 	return "", false
 }
@@ -48,7 +46,6 @@ func addSprintAndComments(c *Cells, i *convert.Issue) {
 	}
 }
 
-// sprintAndCommentDates returns the dates of the sprint and of comments.
 func sprintAndCommentDates(c *Cells) []string {
 	return slices.Concat(c.listed("comment_times"), c.listed("cycle_start"), c.listed("cycle_end"))
 }

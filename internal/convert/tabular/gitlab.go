@@ -70,7 +70,6 @@ func GitLab(i *convert.Issue, words *words.Words) {
 	}
 }
 
-// gitlabFile matches a link to an uploaded file.
 var gitlabFile = regexp.MustCompile(`\[([^\]\n]*)\]\((/uploads/[0-9a-f]+/([^)\s]+))\)`)
 
 // gitlabFiles adds the files that an issue's texts link to, and makes the links absolute, because texts link from the project.

@@ -86,7 +86,6 @@ func flat(v records.Value, name string) *record {
 	return r
 }
 
-// text returns the text of a name, or "".
 func (r *record) text(name string) string {
 	if i, known := r.places[name]; known {
 		return r.texts[i]
@@ -94,7 +93,6 @@ func (r *record) text(name string) string {
 	return ""
 }
 
-// set sets the text of a name.
 func (r *record) set(name, text string) {
 	i, known := r.nameList.add(name)
 	if !known {

@@ -29,7 +29,6 @@ func monday(_ *Cells, i *convert.Issue) {
 	}
 }
 
-// mondayNotes adds a remark on a board without IDs.
 func mondayNotes(names []string, rows int, note func(kind, text string)) {
 	if slices.Contains(names, mondayKey) {
 		note("no-id", diag.Count(rows, "item")+" without an ID, so that the name is the key: add the column Item ID to the board, and export again, "+
@@ -37,7 +36,6 @@ func mondayNotes(names []string, rows int, note func(kind, text string)) {
 	}
 }
 
-// detectMonday recognises a sheet of a board.
 func detectMonday(b *beginning) (string, bool) {
 	if b.records {
 		return "", false
@@ -118,10 +116,8 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	}
 }
 
-// isMondayID reports whether a column holds IDs of items.
 func isMondayID(name string) bool { return strings.HasPrefix(words.Fold(name), "itemid") }
 
-// mondaySheet is the state of reading a sheet.
 type mondaySheet struct {
 	updates   bool // not a board
 	header    []string
@@ -141,7 +137,6 @@ type mondaySheet struct {
 	started   bool // past the first header
 }
 
-// add adds a row.
 func (m *mondaySheet) add(line int, values *record) {
 	m.rows = append(m.rows, m.names.row(line, values))
 }
@@ -154,7 +149,6 @@ func (m *mondaySheet) closeGroup() {
 	m.full = false
 }
 
-// read reads one row of the sheet.
 func (m *mondaySheet) read(cells []string) {
 	filled, first := table.NewRow(0, cells).Filled(), strings.TrimSpace(cells[0])
 	switch {
@@ -209,7 +203,6 @@ func (m *mondaySheet) addAlone() {
 	m.alone = ""
 }
 
-// item adds an item or a subitem.
 func (m *mondaySheet) item(line int, header, cells []string, parent string) {
 	m.full = true
 	values := m.record(header, cells, "Board", m.board, "About the board", m.about, "Group", m.group, "Parent", parent)

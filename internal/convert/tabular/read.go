@@ -19,7 +19,6 @@ import (
 	"github.com/planform/planform/internal/text/table"
 )
 
-// export is the state of reading all files as one export.
 type export struct {
 	*layout
 
@@ -29,7 +28,6 @@ type export struct {
 	keys     map[string]first
 	ids      map[string]string   // keys by internal ID
 	titles   map[string][]string // keys by title
-	titled   map[string]string   // title by key
 	issues   []*convert.Issue
 	comments convert.Comments
 	apart    convert.Apart // values of comments
@@ -44,19 +42,19 @@ type export struct {
 
 // first is the first row with a key.
 type first struct {
-	at  diag.Position
-	row uint64 // a digest of its cells
+	at    diag.Position
+	title string
+	row   uint64 // a digest of its cells
 }
 
-// read reads the files as one export.
 func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	zone := in.Zone
-	if l.utc {
+	if l.settings.Word("utc") != "" {
 		zone = time.UTC
 	}
 	e := &export{
-		layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.order)), keys: map[string]first{}, ids: map[string]string{},
-		titles: map[string][]string{}, titled: map[string]string{},
+		layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.settings.Word("order"))), keys: map[string]first{}, ids: map[string]string{},
+		titles:   map[string][]string{},
 		comments: convert.Comments{}, apart: convert.Apart{}, words: words.Of(l.name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
@@ -89,11 +87,11 @@ func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)
 	}
-	if e.dates.Zoneless && !l.utc {
+	if e.dates.Zoneless && l.settings.Word("utc") == "" {
 		to.AssumedZone()
 	}
-	if l.lacks != "" {
-		to.Note("not-in-the-export", "an export of "+l.tracker+" has no "+l.lacks)
+	if lacks := l.settings.Word("lacks"); lacks != "" {
+		to.Note("not-in-the-export", "an export of "+l.settings.Word("tracker")+" has no "+lacks)
 	}
 	return nil
 }
@@ -154,7 +152,9 @@ func (e *export) readTable(ctx context.Context, f convert.File, each func(*Cells
 }
 
 // explain adds how to export to an error about a file that is no table of the tracker.
-func (e *export) explain(err error) error { return diag.WithHint(err, cmp.Or(diag.HintOf(err), e.how)) }
+func (e *export) explain(err error) error {
+	return diag.WithHint(err, cmp.Or(diag.HintOf(err), e.settings.Word("how")))
+}
 
 // readShaped reads a file that the layout turns into a table.
 func (e *export) readShaped(ctx context.Context, f convert.File, each func(*Cells) error) (s *sheet, err error) {
@@ -218,7 +218,6 @@ func (e *export) leave(c *Cells) {
 	}
 }
 
-// notes adds remarks on one file.
 func (e *export) notes(s *sheet) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {
@@ -229,7 +228,7 @@ func (e *export) notes(s *sheet) {
 	if e.Notes != nil {
 		e.Notes(s.Header, rows, func(kind, text string) { note(1, kind, "%s", text) })
 	}
-	if e.limit > 0 && rows == e.limit {
+	if strconv.Itoa(rows) == e.settings.Word("limit") {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
 	note(s.skipped-len(s.bare), "rows-skipped", "%s without a key skipped", diag.Count(s.skipped-len(s.bare), "line"))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,18 +23,13 @@ func (e *export) look(c *Cells) error {
 				"export again, and do not save the file with a spreadsheet")
 		}
 	}
-	had, known := e.keys[key]
-	switch digest := c.digest(); {
-	case !known:
-		had = first{c.At, digest}
-	case e.anyTable && (e.titled[key] != title || (title == key || title == "") && digest != had.row):
+	if had, known := e.keys[key]; !known {
+		e.keys[key] = first{c.At, title, c.digest()}
+		e.titles[title] = append(e.titles[title], key)
+	} else if e.anyTable && (had.title != title || (title == key || title == "") && c.digest() != had.row) {
 		return diag.WithHint(convert.ColumnsError(fmt.Sprintf("%s: the key %s is that of another item, in line %d of %s", c.At,
 			diag.Truncate(key, 60), had.at.Line, had.at.File)),
 			"take a column that differs in each row, or add one with numbers, and name it as the key under columns: in the mapping")
-	}
-	if !known {
-		e.keys[key], e.titled[key] = had, title
-		e.titles[title] = append(e.titles[title], key)
 	}
 	if id != "" {
 		e.ids[id] = key
@@ -48,7 +44,6 @@ func (e *export) look(c *Cells) error {
 	return nil
 }
 
-// row makes an issue from a row.
 func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
@@ -58,13 +53,11 @@ func (e *export) row(c *Cells) error {
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
 		Priority:  e.words.Priority(c.One("priority")),
 		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
-		Project: cmp.Or(c.One("project"), c.One("project_name"), e.name),
+		Reporter: cmp.Or(c.People("created_by", "created_by_name", "created_by_email")...),
+		Project:  cmp.Or(c.One("project"), c.One("project_name"), e.name),
 	}
 	if i.Archived = c.yes("archived"); c.yes(private) {
 		i.Restricted = c.s.Header[c.s.fields[private][0]]
-	}
-	if reporter := c.People("created_by", "created_by_name", "created_by_email"); len(reporter) > 0 {
-		i.Reporter = reporter[0]
 	}
 	for _, name := range c.Values("labels") {
 		i.Labels = append(i.Labels, convert.Label{Name: name})
@@ -94,7 +87,7 @@ func (e *export) row(c *Cells) error {
 		i.Attachments = append(i.Attachments, a)
 	}
 	for _, name := range c.s.text {
-		if value := c.Text(name); value != "" && !e.empty(value) {
+		if value := strings.Join(slices.Collect(c.texts(c.s.places[name], e.anyTable)), ", "); value != "" && !e.empty(value) {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Source: name})
 		}
 	}
@@ -103,7 +96,7 @@ func (e *export) row(c *Cells) error {
 	if c.Cut() {
 		e.to.Note("cut-cells", "cells of exactly 32,767 characters were cut by a spreadsheet, probably", key)
 	}
-	if project, _, ok := strings.Cut(i.Key, "-"); ok && e.prefix {
+	if project, _, ok := strings.Cut(i.Key, "-"); ok && e.settings.Word("prefix") != "" {
 		i.Project = project
 	}
 	if e.Each != nil {
@@ -140,17 +133,14 @@ func number(key string, row int) int {
 	return row
 }
 
-// comment makes a comment from a row.
 func (e *export) comment(c *Cells) {
 	one := convert.Comment{
 		ID: c.One(commentID), At: c.Date(c.One("created_at")), Edited: c.Date(c.One("updated_at")),
-		Text: convert.Text{Markup: e.markup, Body: c.One(commentText)},
+		Author: cmp.Or(c.People("created_by", "created_by_name", "created_by_email")...),
+		Text:   convert.Text{Markup: e.markup, Body: c.One(commentText)},
 	}
 	if one.ID == "" {
 		one.Source = c.One("created_at") + " " + c.One(commentText)
-	}
-	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
-		one.Author = author[0]
 	}
 	issue := c.One(commentOf)
 	if same := e.titles[c.One(commentTitle)]; e.keys[issue].at.IsZero() && len(same) == 1 {
@@ -173,4 +163,55 @@ func (e *export) comment(c *Cells) {
 		}
 	}
 	c.s.roles.Enter(e.to, e.apart.Of(of), all)
+}
+
+// reference returns the key that a text stands for: the text may be a key, or a title that only one item has.
+func (e *export) reference(c *Cells, text string) string {
+	key, known := e.resolve(text)
+	if same := e.titles[text]; len(same) > 1 && !known {
+		e.to.Note("ambiguous-titles", "titles of several items, by which another item names one of these: which one is not known", c.One("key"))
+	}
+	return key
+}
+
+// ByID returns the key of the item with an internal ID, or "" if there is none.
+func (c *Cells) ByID(id string) string { return c.e.ids[id] }
+
+// resolve returns the key of the item with that key or title; ok is false if there is no such item, or several have the title.
+func (e *export) resolve(text string) (key string, ok bool) {
+	for _, key := range []string{text, strings.TrimPrefix(text, "#")} {
+		if _, ok := e.keys[key]; ok {
+			return key, true
+		}
+	}
+	if same := e.titles[text]; len(same) == 1 {
+		return same[0], true
+	}
+	return text, false
+}
+
+// references returns the keys that a list stands for. A title may hold the separator of the list.
+func (e *export) references(c *Cells, field string) []string {
+	var keys []string
+	for _, i := range c.s.fields[field] {
+		text := c.clean(c.Cell(i))
+		if text == "" {
+			continue
+		}
+		by := cmp.Or(c.s.split[i], c.e.lists, ",")
+		parts := c.list(text, c.s.split[i])
+		for from := 0; from < len(parts); {
+			to := min(len(parts), from+10)
+			for ; to > from+1; to-- {
+				if _, ok := e.resolve(strings.Join(parts[from:to], by+" ")); ok {
+					break
+				}
+			}
+			if text := strings.Join(parts[from:to], by+" "); text != "" {
+				keys = append(keys, e.reference(c, text))
+			}
+			from = to
+		}
+	}
+	return keys
 }

@@ -158,7 +158,6 @@ func pivotal(c *Cells, i *convert.Issue) {
 	tasks(i, texts, func(n int) bool { return strings.EqualFold(entry(states, n), "completed") })
 }
 
-// pivotalDates returns the dates of the iteration.
 func pivotalDates(c *Cells) []string { return c.All("raw sprint date") }
 
 // plane reads Plane's own export, for a workspace that is gone except for this file.
@@ -181,7 +180,6 @@ func plane(c *Cells, i *convert.Issue) {
 	}
 }
 
-// textile matches markup of Textile.
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
 // NoteTextile adds a remark if the text of an issue of Redmine seems to be written in Textile.

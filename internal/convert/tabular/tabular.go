@@ -48,48 +48,28 @@ type Rules struct {
 	detects func(b *beginning) (string, bool)
 }
 
-// layout describes the table that a tracker exports.
 type layout struct {
 	Rules
 
-	anyTable bool           // of no tracker: the fields of columns are guessed, and the user is asked for the others
-	name     string         // how the command line names it
-	tracker  string         // as people call it
-	how      string         // how to export
-	needs    [][]string     // columns by which a file is recognised: all of one list
-	sign     string         // the sign of the format for messages; "" = the names of the columns
-	columns  words.List     // fields with the names of their columns: see mapping.ColumnFields, and below
-	markup   convert.Markup // of texts
-	html     bool           // see [convert.Format]
-	lists    string         // separator of the values of a list; "" = found out
-	blanks   []string       // texts that stand for nothing
-	guarded  bool           // cells that begin as formulas do have an apostrophe before
-	utc      bool           // dates without a zone are UTC
-	order    string         // of day and month, dmy or mdy, if it is always the same
-	limit    int            // of rows in an export
-	zeros    bool           // a zero in a column that is kept as a text says something
-	prefix   bool           // a key begins with the key of the project
-	lacks    string         // content that no export has
+	name     string     // how the command line names it
+	settings words.List // see columns.txt
+	columns  words.List // fields with the names of their columns: see mapping.ColumnFields, and below
+	anyTable bool       // of no tracker: the fields of columns are guessed, and the user is asked for the others
+
+	markup  convert.Markup // some settings, which each row needs
+	lists   string
+	blanks  []string
+	guarded bool
+	zeros   bool
 }
 
-// newLayout returns the layout of a format from a text with its settings and columns.
 func newLayout(text, name string, rules Rules) *layout {
 	set := words.Section(text, name)
-	is := func(setting string) bool { return set.Word(setting) == "yes" }
-	l := &layout{
-		Rules: rules, name: name, tracker: set.Word("tracker"), how: set.Word("how"), sign: set.Word("sign"),
-		columns: words.Section(text, name+" columns"), markup: convert.Markups()[set.Word("markup")], html: is("html"),
-		blanks: set.Names("empty"), guarded: is("guarded"), utc: is("utc"), order: set.Word("order"),
-		zeros: is("zeros"), prefix: is("prefix"), lacks: set.Word("lacks"),
+	lists, _ := strconv.Unquote(set.Word("lists"))
+	return &layout{
+		Rules: rules, name: name, settings: set, columns: words.Section(text, name+" columns"), markup: convert.Markups()[set.Word("markup")],
+		lists: lists, blanks: set.Names("empty"), guarded: set.Word("guarded") != "", zeros: set.Word("zeros") != "",
 	}
-	for _, line := range set {
-		if line.Of == "needs" {
-			l.needs = append(l.needs, line.Names)
-		}
-	}
-	l.lists, _ = strconv.Unquote(set.Word("lists"))
-	l.limit, _ = strconv.Atoi(set.Word("limit"))
-	return l
 }
 
 // Fields of columns that columns.txt names and the mapping file cannot. A raw field, or any other word, is for Each alone. Comments may be
@@ -139,7 +119,7 @@ func Format(text, name string, rules Rules) *convert.Format {
 
 // format returns the format of the layout. Formats with one beginning in common parse each file's header once.
 func (l *layout) format(last *beginning) *convert.Format {
-	return &convert.Format{Name: l.name, Tracker: l.tracker, Unique: l.anyTable, HTML: l.html, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.name, Tracker: l.settings.Word("tracker"), Unique: l.anyTable, HTML: l.settings.Word("html") != "", Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		switch {
 		case l.anyTable:
@@ -147,7 +127,12 @@ func (l *layout) format(last *beginning) *convert.Format {
 		case l.detects != nil:
 			return l.detects(last)
 		}
-		return l.detect(last)
+		for _, h := range last.headers {
+			if found := l.recognised(h); found != nil {
+				return cmp.Or(l.settings.Word("sign"), quoted(found)), true
+			}
+		}
+		return "", false
 	}}
 }
 
@@ -180,7 +165,6 @@ type header struct {
 	places map[string][]int
 }
 
-// newHeader returns the header with these names.
 func newHeader(names []string) *header {
 	h := &header{names: names, folded: make([]string, len(names)), places: make(map[string][]int, len(names))}
 	for i, name := range names {
@@ -190,17 +174,6 @@ func newHeader(names []string) *header {
 	return h
 }
 
-// detect looks for the columns that every export has, and returns them in words.
-func (l *layout) detect(b *beginning) (string, bool) {
-	for _, h := range b.headers {
-		if found := l.recognised(h); found != nil {
-			return cmp.Or(l.sign, quoted(found)), true
-		}
-	}
-	return "", false
-}
-
-// quoted returns the names of columns in a phrase.
 func quoted(columns []string) string {
 	var names []string
 	for _, name := range columns {
@@ -214,9 +187,9 @@ func quoted(columns []string) string {
 
 // recognised returns the columns of a header by which the format is recognised, or nil if one is missing.
 func (l *layout) recognised(h *header) []string {
-	for _, list := range l.needs {
-		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[words.Fold(name)]) == 0 }) {
-			return list
+	for _, line := range l.settings {
+		if line.Of == "needs" && !slices.ContainsFunc(line.Names, func(name string) bool { return len(h.places[words.Fold(name)]) == 0 }) {
+			return line.Names
 		}
 	}
 	return nil

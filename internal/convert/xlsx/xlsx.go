@@ -66,7 +66,6 @@ func (t *text) Row(line int) int {
 	return t.sheet.rows[i]
 }
 
-// book is a workbook during its reading.
 type book struct {
 	name   string
 	parts  map[string]*zip.File
@@ -214,7 +213,6 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// entry is a sheet of a workbook.
 type entry struct{ name, id, part string }
 
 // workbook returns the visible sheets.
@@ -328,7 +326,6 @@ func (b *book) styles(part string) error {
 	})
 }
 
-// sheet returns a sheet as CSV.
 func (b *book) sheet(of entry) (*Sheet, error) {
 	s := &Sheet{Name: of.name}
 	var out bytes.Buffer
@@ -384,7 +381,6 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	return s, err
 }
 
-// row reads the cells of a row.
 func (b *book) row(d *xml.Decoder) ([]string, error) {
 	var cells []string
 	size := 0
@@ -446,7 +442,6 @@ func column(reference string, next int) (int, error) {
 	return n - 1, nil
 }
 
-// cell returns the text of a cell.
 func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 	var cell struct {
 		Kind   string  `xml:"t,attr"`

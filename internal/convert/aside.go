@@ -13,8 +13,7 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// aside locates the texts, the past and the values of an issue in the spool, where they wait until the issue is written. They are the largest
-// part of an export.
+// aside locates the largest parts of an issue in the spool, where they wait until the issue is written: texts, past and values.
 type aside struct {
 	line   span // the issue as it is compared, see [collection.line]
 	fields span // its fields

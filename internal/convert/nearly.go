@@ -17,7 +17,7 @@ import (
 //go:embed nearly.txt
 var nears string
 
-// nearly returns an error that explains a file without a known format, or nil. tracker is that of the format that the user named, or "".
+// nearly returns an error that explains a file without a known format, or nil. tracker is the tracker of the named format, or "".
 func nearly(head []byte, name, tracker string) error {
 	if tracker == "" {
 		tracker = "the service"

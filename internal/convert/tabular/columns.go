@@ -21,8 +21,7 @@ type sheet struct {
 	name   string
 	fields map[string][]int
 	split  map[int]string
-	text   []string          // columns that are kept as a text
-	places map[string][]int  // places of text columns by name
+	places map[string][]int  // places of columns that are kept as a text, by name
 	roles  *convert.Roles    // roles of columns
 	single map[string]string // fields of one value, by column
 
@@ -57,7 +56,7 @@ func (e *export) newSheet(name string, r *table.Reader) (*sheet, error) {
 // known reports whether a line, read with some separator, is a header.
 func (e *export) known(names []string) bool {
 	h := e.english(names)
-	return e.recognised(h) != nil || len(e.guessed(h)) > 1 ||
+	return e.recognised(h) != nil || len(e.guess(h)) > 1 ||
 		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Own(cell); return ok })
 }
 
@@ -71,24 +70,29 @@ func (e *export) english(names []string) *header {
 	return newHeader(names)
 }
 
-// guessed returns the fields that the names of columns suggest, by column.
-func (e *export) guessed(h *header) map[string]string {
-	if e.anyTable {
-		return guess(e.layout.columns, h)
-	}
+// guess returns the fields that the names of columns suggest, by column. Of several columns for a field with one value in a table of no
+// tracker, the first in the list wins.
+func (l *layout) guess(h *header) map[string]string {
 	found := map[string]string{}
-	for _, column := range e.layout.columns {
+	for _, column := range l.columns {
 		for _, name := range column.Names {
+			fits := h.places[words.Fold(name)]
 			if before, after, part := strings.Cut(name, "*"); part { // any name with this beginning and end
-				for _, cell := range h.names {
-					if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
-						found[cell] = column.Of
+				fits = nil
+				for i, cell := range h.names {
+					if strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
+						fits = append(fits, i)
 					}
 				}
-				continue
 			}
-			for _, i := range h.places[words.Fold(name)] {
-				found[h.names[i]] = column.Of
+			taken := false
+			for _, i := range fits {
+				if cell := h.names[i]; found[cell] == "" {
+					found[cell], taken = column.Of, true
+				}
+			}
+			if taken && l.anyTable && single[column.Of] {
+				break
 			}
 		}
 	}
@@ -97,7 +101,7 @@ func (e *export) guessed(h *header) map[string]string {
 
 // sort finds the fields of a file's columns.
 func (e *export) sort(s *sheet) {
-	guesses := e.guessed(s.header)
+	guesses := e.guess(s.header)
 	decided := map[string]bool{} // fields with one value whose column the mapping names
 	for _, cell := range s.Header {
 		if c, ok := e.in.Columns.Own(cell); ok {
@@ -128,9 +132,6 @@ func (e *export) sort(s *sheet) {
 		s.roles.Declare(cell, part)
 		switch field {
 		case "", "text":
-			if s.places[cell] == nil {
-				s.text = append(s.text, cell)
-			}
 			s.places[cell] = append(s.places[cell], i)
 		case "skip":
 		default:

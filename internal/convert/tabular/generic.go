@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/table"
 )
 
@@ -16,7 +15,7 @@ func (l *layout) detectAny(b *beginning, name string) (string, bool) {
 		return "", false
 	}
 	for _, h := range b.headers {
-		found := guess(l.columns, h)
+		found := l.guess(h)
 		names, has := []string{}, map[string]bool{}
 		for _, cell := range h.names {
 			if field := found[cell]; field == "key" || field == "name" {
@@ -58,23 +57,4 @@ func (c *Cells) listed(field string) (all []string) {
 		}
 	}
 	return all
-}
-
-// guess returns the fields of columns with well-known names. Of several columns for a field with one value, the first in the list wins.
-func guess(known words.List, h *header) map[string]string {
-	found := map[string]string{}
-	for _, column := range known {
-		for _, name := range column.Names {
-			taken := false
-			for _, i := range h.places[name] {
-				if cell := h.names[i]; found[cell] == "" {
-					found[cell], taken = column.Of, true
-				}
-			}
-			if taken && single[column.Of] {
-				break
-			}
-		}
-	}
-	return found
 }

@@ -181,13 +181,12 @@ func (e *export) cells(s *sheet, row table.Row, each func(*Cells) error) error {
 	c := &Cells{At: diag.Position{File: s.name, Line: row.Line}, e: e, s: s, Row: row}
 	key := c.One("key")
 	switch {
-	case c.One(commentOf) != "" && !e.second:
-		return nil
-	case c.One(commentOf) != "" && c.yes(private): // or a note by the tracker itself
-		e.leave(c)
-		return nil
 	case c.One(commentOf) != "":
-		e.comment(c)
+		if e.second && c.yes(private) { // or a note by the tracker itself
+			e.leave(c)
+		} else if e.second {
+			e.comment(c)
+		}
 		return nil
 	case row.Filled() == 1 && (key == "" || len(s.fields["name"]) > 0): // such as "Generated at ..."
 		if s.skipped++; e.second {

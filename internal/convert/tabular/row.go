@@ -86,7 +86,10 @@ func (e *export) row(c *Cells) error {
 		}
 		i.Attachments = append(i.Attachments, a)
 	}
-	for _, name := range c.s.text {
+	for n, name := range c.s.header.names {
+		if at := c.s.places[name]; len(at) == 0 || at[0] != n {
+			continue
+		}
 		if value := strings.Join(slices.Collect(c.texts(c.s.places[name], e.anyTable)), ", "); value != "" && !e.empty(value) {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Source: name})
 		}

@@ -330,7 +330,24 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	s := &Sheet{Name: of.name}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	line, number := 1, 0
+	line, number, size := 1, 0, 0
+	var cells []string // of the row
+	write := func() {
+		if len(cells) == 0 {
+			return
+		}
+		s.lines, s.rows = append(s.lines, line), append(s.rows, number)
+		for _, cell := range cells {
+			line += strings.Count(cell, "\n")
+		}
+		line++
+		if len(cells) == 1 { // a line that is not empty, whatever the cell holds
+			cells = append(cells, "")
+		}
+		_ = w.Write(cells) // a buffer takes everything
+		w.Flush()
+		cells, size = cells[:0], 0
+	}
 	var merged, hidden, links, pictures int
 	err := b.part(of.part, func(d *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
@@ -341,6 +358,7 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 		case "drawing":
 			pictures++
 		case "row":
+			write()
 			number++
 			if n, err := strconv.Atoi(attribute(e, "r")); err == nil && n > number {
 				number = n
@@ -348,27 +366,29 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 			if v := attribute(e, "hidden"); v == "1" || v == "true" {
 				hidden++
 			}
-			cells, err := b.row(d)
-			if err != nil || len(cells) == 0 {
+		case "c":
+			at, err := column(attribute(e, "r"), len(cells))
+			if err != nil {
 				return err
 			}
-			s.lines, s.rows = append(s.lines, line), append(s.rows, number)
-			for _, cell := range cells {
-				line += strings.Count(cell, "\n")
+			text, err := b.cell(d, e)
+			if err != nil {
+				return fmt.Errorf("the cell %s: %w", attribute(e, "r"), err)
 			}
-			line++
-			if len(cells) == 1 { // a line that is not empty, whatever the cell holds
-				cells = append(cells, "")
+			if text == "" {
+				return nil
 			}
-			if err := w.Write(cells); err != nil {
-				return err
-			}
-			if w.Flush(); out.Len() > maxText {
+			if size += len(text); out.Len()+size > maxText {
 				return errLarge
 			}
+			if at >= len(cells) {
+				cells = append(cells, slices.Repeat([]string{""}, at+1-len(cells))...)
+			}
+			cells[at] = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 		}
 		return nil
 	})
+	write()
 	s.Text = out.Bytes()
 	for _, remark := range []struct {
 		n    int
@@ -379,48 +399,6 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 		}
 	}
 	return s, err
-}
-
-func (b *book) row(d *xml.Decoder) ([]string, error) {
-	var cells []string
-	size := 0
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		switch t := token.(type) {
-		case xml.EndElement:
-			if t.Name.Local == "row" {
-				return cells, nil
-			}
-		case xml.StartElement:
-			if t.Name.Local != "c" {
-				if err := d.Skip(); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			at, err := column(attribute(t, "r"), len(cells))
-			if err != nil {
-				return nil, err
-			}
-			text, err := b.cell(d, t)
-			if err != nil {
-				return nil, fmt.Errorf("the cell %s: %w", attribute(t, "r"), err)
-			}
-			if text == "" {
-				continue
-			}
-			if size += len(text); size > maxText {
-				return nil, errLarge
-			}
-			if at >= len(cells) {
-				cells = append(cells, slices.Repeat([]string{""}, at+1-len(cells))...)
-			}
-			cells[at] = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-		}
-	}
 }
 
 // column returns the index of the column that a reference such as AB12 names. Without a reference, it returns next.

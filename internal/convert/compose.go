@@ -104,7 +104,7 @@ func (c *composer) compose(issues []*Issue) {
 // put indexes the place of an issue by key, former keys and address.
 func (c *composer) put(at place) {
 	c.placed[at.issue.Project+"/"+at.issue.Key] = at
-	if c.format.Unique {
+	if had, known := c.unique[at.issue.Key]; c.format.Unique && (!known || c.found.kept[had.issue]) {
 		c.unique[at.issue.Key] = at
 	}
 	if page := c.address(at.issue); page != "" {

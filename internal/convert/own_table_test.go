@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,5 +195,18 @@ func TestRelationsOfATableLeadToOtherProjects(t *testing.T) {
 	text, r := manifests(t, inline(t, "a.csv", "Key,Title,Project,Blocks,Description\nA-1,One,P1,B-1,See B-1\nB-1,Two,P2,,\n"), "")
 	if len(r.Losses) > 0 || !strings.Contains(text, "relations: {blocking: [p2/B-1]}") || !strings.Contains(text, "(planform:work_item/p2/B-1)") {
 		t.Errorf("%+v\n%s", r.Losses, text)
+	}
+}
+
+func TestAnItemThatMovedToAnotherProjectKeepsItsRelations(t *testing.T) {
+	t.Parallel()
+	const list = "Task ID,Name,Section/Column,Projects,Blocking (Dependencies)\n11,Plan,To do,%s,\n12,Draw,To do,Website,Plan\n"
+	dir, to := t.TempDir(), t.TempDir()
+	for _, project := range []string{"Website", "Marketing"} {
+		put(t, dir, map[string]string{"a.csv": fmt.Sprintf(list, project)})
+		must(t, to, fixture{files: []string{filepath.Join(dir, "a.csv")}}, nil)
+	}
+	if text := contents(t, to)["marketing.yaml"]; !strings.Contains(text, "relations: {blocked_by: [website/12]}") {
+		t.Error(text)
 	}
 }

@@ -40,16 +40,20 @@ func (c *composer) parents(i *Issue) []*Issue {
 	return nil
 }
 
-// find returns the place of the item that an issue names by a key.
+// find returns the place of the item that an issue names by a key. An item that only an earlier export had gives way to the item of another
+// project that it became.
 func (c *composer) find(i *Issue, key string) (place, bool) {
-	if at, ok := c.placed[i.Project+"/"+key]; ok {
+	at, ok := c.placed[i.Project+"/"+key]
+	if ok && !c.found.kept[at.issue] {
 		return at, true
 	}
 	project, _, _ := strings.Cut(key, "-")
 	if at, ok := c.placed[project+"/"+key]; ok {
 		return at, true
 	}
-	at, ok := c.unique[key]
+	if at, ok := c.unique[key]; ok {
+		return at, true
+	}
 	return at, ok
 }
 
@@ -77,7 +81,7 @@ func (c *composer) relate(issues []*Issue) {
 			continue
 		}
 		for n, r := range i.relations() {
-			if said[r] {
+			if said[r] || counted[r] && c.found.kept[i] {
 				continue
 			}
 			said[r] = true

@@ -119,7 +119,7 @@ func Format(text, name string, rules Rules) *convert.Format {
 
 // format returns the format of the layout. Formats with one beginning in common parse each file's header once.
 func (l *layout) format(last *beginning) *convert.Format {
-	return &convert.Format{Name: l.name, Tracker: l.settings.Word("tracker"), Unique: l.anyTable, HTML: l.settings.Word("html") != "", Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.name, Tracker: l.settings.Word("tracker"), Unique: l.settings.Word("scoped") == "", HTML: l.settings.Word("html") != "", Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		switch {
 		case l.anyTable:

@@ -121,14 +121,11 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	if x.finish(); x.wrong != nil {
 		return x.wrong
 	}
-	for _, i := range x.issues {
-		if x.latest[x.key(i)] != i { // a superseded record: its values are booked before the issue that counts
-			x.hand(i)
-		}
-	}
-	for _, i := range x.issues {
-		if x.latest[x.key(i)] == i {
-			x.hand(i)
+	for _, counts := range []bool{false, true} { // the values of a superseded record are booked before the issue that counts
+		for _, i := range x.issues {
+			if (x.latest[x.key(i)] == i) == counts {
+				x.hand(i)
+			}
 		}
 	}
 	x.comments.Close(to, func(key string) bool { return x.latest[key] != nil })
@@ -143,6 +140,11 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 func (x *reader) hand(i *convert.Issue) {
 	x.to.Recall(i)
 	at := x.key(i)
+	if x.head().word("sorted") != "" {
+		slices.SortStableFunc(x.comments[at], func(a, b convert.Comment) int {
+			return cmp.Or(a.At.Compare(b.At), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+		})
+	}
 	if lists := x.tasks[at]; lists != nil && x.latest[at] == i {
 		i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.taskLists(i, x.find("tasks"), lists))
 	}

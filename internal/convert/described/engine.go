@@ -499,11 +499,6 @@ func (x *reader) finish() {
 			x.to.Person(p)
 		}
 	}
-	if x.head().word("sorted") != "" {
-		for _, list := range x.comments {
-			slices.SortStableFunc(list, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
-		}
-	}
 	if x.hooks.finish != nil {
 		x.hooks.finish(x)
 	}

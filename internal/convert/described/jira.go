@@ -24,7 +24,7 @@ var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
 // fields if the search returned no names.
 func jiraJSON() *api { return described(textOf("jira"), jiraHooks) }
 
-// site collects, while an export is read, what a Jira site answered about custom fields, sprints and parents. The paths in the description
+// site collects, while an export is read, what a Jira site answered about custom fields and sprints. The paths in the description
 // jira.txt cannot express these parts.
 type site struct {
 	names   map[string]string // of custom fields
@@ -33,7 +33,6 @@ type site struct {
 	special map[*convert.Issue][]special
 	totals  map[int]bool // numbers of issues that searches found
 	listed  string       // the last file with a list
-	parents map[*convert.Issue]string
 }
 
 // special is the value of a custom field that is more than a text. Sprints are an active one after the next ones, and these after the others.
@@ -48,7 +47,6 @@ type special struct {
 func jiraHooks() hooks {
 	s := &site{
 		names: map[string]string{}, kinds: map[string]string{}, used: map[string]bool{}, special: map[*convert.Issue][]special{}, totals: map[int]bool{},
-		parents: map[*convert.Issue]string{},
 	}
 	return hooks{record: s.record, place: s.place, finish: s.finish, complete: s.complete}
 }
@@ -125,7 +123,10 @@ func (si *site) place(x *reader, i *convert.Issue, v records.Value) {
 	for _, version := range v.At("fields.fixVersions") {
 		i.Versions = append(i.Versions, convert.Version{Name: x.reads(version)("name"), Due: x.day(i, x.reads(version)("releaseDate"))})
 	}
-	i.Parent, si.parents[i], i.ParentTitle = at("fields.parent.key"), at("fields.parent.id"), at("fields.parent.fields.summary")
+	i.Parent, i.ParentTitle = at("fields.parent.key"), at("fields.parent.fields.summary")
+	if id := at("fields.parent.id"); i.Parent == "" && id != "" {
+		i.Parent = "issue " + id // it may be in another file, or outside the export
+	}
 	for _, l := range v.At("fields.issuelinks") {
 		at := x.reads(l)
 		link := convert.Link{Type: at("type.name"), Word: at("type.outward"), Other: at("type.inward")}
@@ -268,11 +269,8 @@ func (si *site) finish(x *reader) {
 		if latest.Key != i.Key { // it was moved to another project while the pages were read
 			x.leave[i] = "moved issues"
 		}
-		if id := si.parents[i]; i.Parent == "" && id != "" {
-			i.Parent = "issue " + id // outside the export
-			if parent := x.latest[id]; parent != nil {
-				i.Parent = parent.Key
-			}
+		if id, is := strings.CutPrefix(i.Parent, "issue "); is && x.latest[id] != nil {
+			i.Parent = x.latest[id].Key
 		}
 		if latest == i && i.ID != "" && i.ID != i.Key {
 			x.apart.Join(i, i.Key)
@@ -281,9 +279,6 @@ func (si *site) finish(x *reader) {
 			}
 			delete(x.comments, i.Key)
 		}
-	}
-	for _, list := range x.comments {
-		slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
 	}
 	for total := range si.totals {
 		if len(si.totals) == 1 && total > len(x.latest) {

@@ -185,7 +185,6 @@ func (bu *backup) finish(x *reader) {
 			return
 		}
 		i := x.issues[len(x.issues)-1]
-		slices.SortStableFunc(x.comments[x.key(i)], func(a, b convert.Comment) int { return a.At.Compare(b.At) })
 		slices.SortStableFunc(i.Sprints, func(a, b convert.Sprint) int { return cmp.Compare(a.End, b.End) })
 		x.hand(i)
 		delete(x.comments, x.key(i))

@@ -13,7 +13,6 @@ import (
 // project as JSON, in which subtasks are within their tasks.
 func asana() *api { return described(textOf("asana"), asanaHooks) }
 
-// asanaHooks returns the hooks for Asana.
 func asanaHooks() hooks {
 	return hooks{place: asanaPlace, html: asanaHTML, title: func(name string) string { return strings.ReplaceAll(name, "_", " ") }}
 }

@@ -37,7 +37,6 @@ func fromCreole(part string) string {
 	return "\n" + strings.Join(wiki.Fence(body, language), "\n") + "\n"
 }
 
-// bitbucketHooks returns the hooks for Bitbucket.
 func bitbucketHooks() hooks {
 	database := "" // the export among the files
 	return hooks{

@@ -70,7 +70,6 @@ func (g *repository) page(x *reader, r records.Record, v records.Value) error {
 	return nil
 }
 
-// card reads an item of a board.
 func (g *repository) card(x *reader, r records.Record, v records.Value) error {
 	v = unwrapped(v)
 	c := &boardItem{position: r.Position, archived: x.reads(v)("isArchived") == "true"}
@@ -133,7 +132,6 @@ func leaves(name string, v records.Value) (all []convert.Leaf) {
 	return all
 }
 
-// prefixed adds a prefix to the names of values.
 func prefixed(prefix string, all []convert.Leaf) []convert.Leaf {
 	for n := range all {
 		all[n].Name = prefix + all[n].Name
@@ -176,7 +174,6 @@ func fieldOf(name string, v records.Value) boardField {
 	return f
 }
 
-// all returns the values of an item with their names.
 func (c *boardItem) all() []convert.Leaf {
 	all := append(slices.Clone(c.values), leaves("content", c.content)...)
 	for _, f := range c.fields {
@@ -283,7 +280,6 @@ func (g *repository) home(x *reader, drafts []*convert.Issue) {
 	}
 }
 
-// field gives an issue the value of a board's field.
 func (g *repository) field(x *reader, i *convert.Issue, f boardField) {
 	first, size := utf8.DecodeRuneInString(f.name)
 	name := string(unicode.ToUpper(first)) + f.name[size:] // gh writes the first letter in lower case
@@ -391,5 +387,4 @@ func (g *repository) columns(x *reader) {
 		"the column a field")
 }
 
-// sortedKeys returns the keys of a map in their order.
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }

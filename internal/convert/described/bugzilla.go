@@ -15,7 +15,6 @@ var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
 // bug is its description.
 func bugzilla() *api { return described(textOf("bugzilla"), bugzillaHooks) }
 
-// bugzillaHooks returns the hooks for Bugzilla.
 func bugzillaHooks() hooks {
 	texts := map[string]convert.Comment{} // descriptions, by bug; comments do not say which is the description
 	return hooks{

@@ -52,7 +52,6 @@ func textOf(name string) string {
 	return string(text)
 }
 
-// apis returns the trackers that are described.
 func apis() []*api {
 	return []*api{jiraJSON(), jiraBackup(), github(), trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla(), linear()}
 }
@@ -106,7 +105,6 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 	return "", false
 }
 
-// read reads the files as one export.
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	x := a.reader(in, to)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
@@ -269,12 +267,10 @@ func (x *reader) person(name, email string, ids ...string) string {
 	return id
 }
 
-// moment reads a time of an issue.
 func moment(i *convert.Issue, text string) time.Time {
 	return i.Moment(text, time.RFC3339Nano, "2006-01-02T15:04:05.999-0700")
 }
 
-// day reads a calendar day of an issue.
 func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
 
 // noteIf adds a remark if a number of objects is not 0.

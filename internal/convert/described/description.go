@@ -23,13 +23,11 @@ type description struct {
 	objects  map[string]bool // names of values that are objects or lists of objects
 }
 
-// section is a part of a description.
 type section struct {
 	kind, list string
 	lines      words.List // fields of the section with their paths or words
 }
 
-// describe parses a description.
 func describe(text string) *description {
 	d := &description{objects: map[string]bool{}}
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

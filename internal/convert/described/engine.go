@@ -93,7 +93,6 @@ func described(text string, h func() hooks) *api {
 	return a
 }
 
-// reader returns a reader of one export.
 func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	d := describe(a.text)
 	x := &reader{
@@ -172,7 +171,6 @@ func (x *reader) sorted(r records.Record, v records.Value) error {
 	return x.foreign(r, what, hint)
 }
 
-// take adds a record of a kind.
 func (x *reader) take(s *section, v records.Value) {
 	of, as := x.text(v, s.paths("of")), s.word("as")
 	key := x.key(&convert.Issue{Project: x.scope, Key: of, ID: of})
@@ -229,7 +227,6 @@ func (x *reader) called(name string) string {
 	return x.hooks.title(name)
 }
 
-// issue makes an issue from a record.
 func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
 	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), lastPart(i.Key, '-')))
@@ -261,7 +258,6 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	x.add(i)
 }
 
-// project returns the project of a key.
 func (x *reader) project(key string) *convert.Project {
 	if x.projects[key] == nil {
 		x.projects[key] = &convert.Project{Key: key}
@@ -448,7 +444,6 @@ func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []con
 	return all
 }
 
-// book books values with an issue.
 func (x *reader) book(i *convert.Issue, all []convert.Leaf) {
 	for _, l := range x.find("also").lines { // values that repeat others
 		if slices.ContainsFunc(all, func(one convert.Leaf) bool { return one.Name == l.Of }) {
@@ -468,7 +463,6 @@ const noObject = "no object: "
 // shown is the role of values that are booked under another name.
 const shown convert.Role = "shown"
 
-// bookAll books all values within a value.
 func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
 	x.bookOf(i, &section{}, v, prefix)
 }

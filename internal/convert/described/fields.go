@@ -361,7 +361,6 @@ func (x *reader) taskLists(i *convert.Issue, s *section, lists []records.Value) 
 	return b.String()
 }
 
-// remark makes a comment from a record.
 func (x *reader) remark(i *convert.Issue, s *section, v records.Value) convert.Comment {
 	c := convert.Comment{
 		ID: x.text(v, s.paths("id")), Author: x.firstPerson(v, s.paths("created_by")), At: x.time(i, x.text(v, s.paths("created_at"))),
@@ -471,7 +470,6 @@ func (x *reader) changes(i *convert.Issue, s *section, v records.Value) (all []c
 	return all
 }
 
-// logged makes a log of work from a record.
 func (x *reader) logged(i *convert.Issue, s *section, v records.Value) convert.Work {
 	minutes, _ := strconv.Atoi(x.text(v, s.paths("minutes")))
 	seconds, _ := strconv.Atoi(x.text(v, s.paths("seconds")))

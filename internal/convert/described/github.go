@@ -46,7 +46,6 @@ type repository struct {
 	ofBoard  map[*convert.Issue]bool // only a board has the issue
 }
 
-// githubHooks returns the hooks for GitHub.
 func githubHooks() hooks {
 	g := &repository{
 		places: map[string]int{}, entries: map[string]int{}, items: map[string]int{}, others: map[string]int{}, there: map[string]bool{}, below: map[string]int{},

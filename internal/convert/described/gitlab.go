@@ -32,7 +32,6 @@ func gitlab() *api {
 	return a
 }
 
-// gitlabHooks returns the hooks for GitLab.
 func gitlabHooks() hooks {
 	about := map[string]string{} // descriptions of projects, by the path of their files
 	closers := map[*convert.Issue]string{}

@@ -43,7 +43,6 @@ type special struct {
 	isBoard, isDeep bool // the sprints have a board; the value is a document
 }
 
-// jiraHooks returns the hooks for Jira.
 func jiraHooks() hooks {
 	s := &site{
 		names: map[string]string{}, kinds: map[string]string{}, used: map[string]bool{}, special: map[*convert.Issue][]special{}, totals: map[int]bool{},

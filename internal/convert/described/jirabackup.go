@@ -52,13 +52,11 @@ type header struct {
 	at                              diag.Position
 }
 
-// backupHooks returns the hooks for a backup.
 func backupHooks() hooks {
 	bu := &backup{rows: map[string]map[string]records.Value{}, used: map[string]bool{}, parts: map[string]convert.Parts{}, issues: map[string]*header{}}
 	return hooks{read: bu.read, person: bu.person, place: bu.place, finish: bu.finish}
 }
 
-// read reads a file.
 func (bu *backup) read(ctx context.Context, x *reader, text io.Reader, name string) error {
 	return records.ReadXML(ctx, text, name, func(v records.Value, at diag.Position) { bu.take(x, v, at) })
 }

@@ -30,7 +30,6 @@ func linear() *api {
 	return a
 }
 
-// linearHooks returns the hooks for Linear.
 func linearHooks() hooks {
 	keys := map[string]string{} // by ID
 	return hooks{

@@ -14,7 +14,6 @@ func redmine() *api {
 	return described(textOf("redmine"), redmineHooks)
 }
 
-// redmineHooks returns the hooks for Redmine.
 func redmineHooks() hooks {
 	names := map[string]string{}        // names by field and number, such as status_id 1
 	closed := map[*convert.Issue]bool{} // issues with a time at which they were closed

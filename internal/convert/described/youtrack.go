@@ -15,7 +15,6 @@ import (
 // projects define their own; default fields are known by their names.
 func youtrack() *api { return described(textOf("youtrack"), youtrackHooks) }
 
-// youtrackHooks returns the hooks for YouTrack.
 func youtrackHooks() hooks {
 	return hooks{
 		issue: func(x *reader, i *convert.Issue, v records.Value) {

@@ -19,7 +19,6 @@ import (
 // maxDepth is the greatest depth at which nodes are converted. Of deeper nodes, only the text remains.
 const maxDepth = 60
 
-// maxColumns is the largest number of cells in a row of a table.
 const maxColumns = 200
 
 type node struct {

@@ -166,7 +166,6 @@ func (c *converter) marks(n *node) []mark {
 	return list
 }
 
-// date returns the day of a time in milliseconds.
 func date(milliseconds string) string {
 	n, err := strconv.ParseFloat(milliseconds, 64)
 	if err != nil || n < -1e14 || n > 1e14 {

@@ -18,7 +18,6 @@ var (
 	language   = regexp.MustCompile(`^[A-Za-z0-9+#-]+$`)
 )
 
-// blocks converts the blocks of a text to lines.
 func (c *converter) blocks(text string, depth int) []string {
 	w := &writer{c: c}
 	for text != "" {
@@ -120,7 +119,6 @@ type level struct {
 	indent int // of the lines in its last item
 }
 
-// writer collects lines.
 type writer struct {
 	c     *converter
 	out   []string
@@ -319,7 +317,6 @@ func tableRows(lines []string, i int) (rows []string, next int) {
 	return rows, i
 }
 
-// table returns the lines of a table.
 func (c *converter) table(rows []string) []string {
 	const most = 200 // columns
 	var all [][]Cell

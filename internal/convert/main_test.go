@@ -4,10 +4,12 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestMain gives the garbage collector less to do: it took a fourth of the time.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(sandboxtest.GCPercent)
+	sandboxtest.TempInMemory()
 	os.Exit(m.Run())
 }

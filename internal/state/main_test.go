@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
 	"github.com/planform/planform/internal/text/diag"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 		children()[role](os.Args[1])
 		return
 	}
-	debug.SetGCPercent(400) // collection took a fourth of the time
+	debug.SetGCPercent(sandboxtest.GCPercent)
+	sandboxtest.TempInMemory()
 	goleak.VerifyTestMain(m)
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/planform/planform/internal/text/diag"
@@ -32,7 +33,7 @@ func New(zone *time.Location, order string) *Reader {
 }
 
 var (
-	named   = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+(\p{L}{2,}|\d{1,2}月)[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`)
+	named   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+(\p{L}{2,}|\d{1,2}月)[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`) }) //nolint:gochecknoglobals // computed once
 	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3,})\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	iso     = regexp.MustCompile(`^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ](.*))?$`)
@@ -83,7 +84,7 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 	var year, month, day int
 	rest := ""
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
-	if m := named.FindStringSubmatch(text); m != nil {
+	if m := named().FindStringSubmatch(text); m != nil {
 		day, month, year, rest = number(m[1]), monthOf(m[2]), number(m[3]), m[4]
 	} else if m := spoken.FindStringSubmatch(text); m != nil {
 		day, month, year, rest = number(m[2]), monthOf(m[1]), number(m[3]), m[4]

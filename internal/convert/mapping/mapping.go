@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -287,7 +288,7 @@ func (d *decoder) site(n *yaml.Node) string {
 
 var (
 	identifier = regexp.MustCompile(`^[A-Za-z0-9_]{1,12}$`)
-	keyPattern = regexp.MustCompile(`^[\p{Ll}\p{Lm}\p{Lo}\p{Nd}][\p{Ll}\p{Lm}\p{Lo}\p{Nd}._-]*$`)
+	keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{Ll}\p{Lm}\p{Lo}\p{Nd}][\p{Ll}\p{Lm}\p{Lo}\p{Nd}._-]*$`) }) //nolint:gochecknoglobals // computed once
 	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
@@ -308,7 +309,7 @@ func (d *decoder) project(name string, p *Project) setting {
 		}
 	}}
 	written := d.fields(table{
-		"key":        d.matching(&p.Key, keyPattern, "lower-case letters, digits, hyphens"),
+		"key":        d.matching(&p.Key, keyPattern(), "lower-case letters, digits, hyphens"),
 		"identifier": d.matching(&p.Identifier, identifier, "letters, digits and _, 12 at most"),
 		"name":       d.textOrOpen(&p.Name, "projects", name),
 	}).then(func(n *yaml.Node) {

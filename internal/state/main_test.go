@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/plane/resource"
-	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/planner"
 )
 

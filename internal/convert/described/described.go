@@ -26,19 +26,15 @@ import (
 
 // api describes how the files of a tracker are recognised, and where their records stand.
 type api struct {
-	name    string   // how the command line names it
-	tracker string   // as people call it
-	needs   []string // names by which a file is recognised: all of one list; text after a colon is the sign for messages
-	file    string   // pattern for the name of a JSON file; "" = none
-	scoped  bool     // keys are unique only within a project
-	byID    bool     // other records name an issue by its ID
-	html    bool     // see convert.Format
-	empty   []string // lists with which an empty answer begins
-	lists   []string // paths of lists with records: see records.Read
-	text    string   // the description
-	hooks   func() hooks
-	beside  func(name string) bool                 // see convert.Format
-	signs   func(head []byte) (by string, ok bool) // recognises a file that names are not enough for; nil = none
+	name     string   // how the command line names it
+	settings *section // the first section of the description
+	lists    []string // paths of lists with records: see records.Read
+	scoped   bool     // keys are unique only within a project
+	byID     bool     // other records name an issue by its ID
+	text     string   // the description
+	hooks    func() hooks
+	beside   func(name string) bool                 // see convert.Format
+	signs    func(head []byte) (by string, ok bool) // recognises a file that names are not enough for; nil = none
 }
 
 // texts holds the descriptions.
@@ -60,7 +56,9 @@ func apis() []*api {
 func Formats() []*convert.Format {
 	var all []*convert.Format
 	for _, a := range apis() {
-		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped, HTML: a.html})
+		all = append(all, &convert.Format{
+			Name: a.name, Tracker: a.settings.word("tracker"), Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped, HTML: a.settings.word("html") != "",
+		})
 	}
 	return all
 }
@@ -75,11 +73,14 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 	if !records.Begin(head) {
 		return "", false
 	}
-	if a.file != "" && regexp.MustCompile(a.file).MatchString(name) {
+	if file := a.settings.word("file"); file != "" && regexp.MustCompile(file).MatchString(name) {
 		return "the name of the file", true
 	}
-	for _, need := range a.needs {
-		list, by, said := strings.Cut(need, ": ")
+	for _, l := range a.settings.lines {
+		if l.Of != "known" {
+			continue
+		}
+		list, by, said := strings.Cut(l.Names[0], ": ")
 		var names, others []string
 		for name := range strings.FieldsSeq(list) {
 			if other, not := strings.CutPrefix(name, "!"); not {
@@ -98,9 +99,9 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 			return "the field " + names[0], true
 		}
 	}
-	if len(a.empty) > 0 {
+	if empty := a.settings.paths("empty"); len(empty) > 0 {
 		begin := strings.Join(strings.Fields(string(head[:min(len(head), 100)])), "")
-		return "an empty list", slices.ContainsFunc(a.empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) })
+		return "an empty list", slices.ContainsFunc(empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) })
 	}
 	return "", false
 }
@@ -282,5 +283,5 @@ func (x *reader) noteIf(n int, kind, text string) {
 
 // foreign returns the error that a record is no answer of the tracker.
 func (x *reader) foreign(r records.Record, what, hint string) error {
-	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)
+	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.head().word("tracker"), what), hint)
 }

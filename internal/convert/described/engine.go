@@ -81,16 +81,9 @@ type reader struct {
 func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // the first section is enough for detection
 	head := describe(top).head()
-	a := &api{
-		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", byID: head.word("by") == "id", html: head.word("html") != "", file: head.word("file"),
-		empty: head.paths("empty"), text: text, hooks: h,
+	return &api{
+		name: head.kind, settings: head, lists: head.paths("lists"), scoped: head.word("scoped") != "", byID: head.word("by") == "id", text: text, hooks: h,
 	}
-	for _, l := range head.lines {
-		if l.Of == "known" {
-			a.needs = append(a.needs, l.Names[0])
-		}
-	}
-	return a
 }
 
 func (a *api) reader(in convert.Input, to convert.Sink) *reader {
@@ -534,7 +527,7 @@ func (x *reader) missing() {
 	}
 	for _, of := range slices.Sorted(maps.Keys(x.totals)) {
 		if have[of] < x.totals[of] {
-			x.to.Note("pages-missing", fmt.Sprintf("%s counts %d issues, and the files hold %d: export the other pages, too%s", cmp.Or(of, x.tracker),
+			x.to.Note("pages-missing", fmt.Sprintf("%s counts %d issues, and the files hold %d: export the other pages, too%s", cmp.Or(of, x.head().word("tracker")),
 				x.totals[of], have[of], strings.TrimSuffix(", with "+x.head().word("pages"), ", with ")))
 		}
 	}

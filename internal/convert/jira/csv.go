@@ -20,14 +20,10 @@ import (
 )
 
 // CSV returns the format of the issue navigator's exports, of Cloud and of Server, in any language.
-func CSV() *convert.Format {
-	f := tabular.Format(columnList, "jira-csv", csvRules())
-	f.Detect = detectCSV
-	return f
-}
+func CSV() *convert.Format { return tabular.Format(columnList, "jira-csv", csvRules()) }
 
 // detectCSV recognises an export by the columns that every export has.
-func detectCSV(head []byte, _ string) (string, bool) {
+func detectCSV(head []byte) (string, bool) {
 	if records.Begin(head) { // JSON is no table, and has many words on its first line
 		return "", false
 	}
@@ -61,7 +57,7 @@ var columnList string
 func csvRules() tabular.Rules {
 	categories := words.Of("jira categories")
 	return tabular.Rules{
-		Key: issueKey,
+		Key: issueKey, Detects: detectCSV,
 		Bot: func(id, name string) bool {
 			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")
 		},
@@ -94,8 +90,7 @@ func csvHeader(names []string) ([]string, error) {
 // csvNotes adds notes about a file that may be incomplete.
 func csvNotes(names []string, rows int, note func(kind, text string)) {
 	english, language, _ := inEnglish(names)
-	const limit = 1000
-	if rows == limit {
+	if rows == 1000 {
 		note("exactly-1000", "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001")
 	}
 	if language != "" {

@@ -198,9 +198,7 @@ func (c *Cells) Records(name string) []map[string]string {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(r map[string]string) bool {
-		return !slices.ContainsFunc(slices.Collect(maps.Values(r)), func(text string) bool { return text != "" })
-	})
+	return slices.DeleteFunc(all, func(r map[string]string) bool { return cmp.Or(slices.Collect(maps.Values(r))...) == "" })
 }
 
 // comments adds the comments in the column Comments: objects, or a text that is one comment.

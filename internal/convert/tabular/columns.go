@@ -45,7 +45,7 @@ func (e *export) newSheet(name string, r *table.Reader) (*sheet, error) {
 		return nil, diag.WithHint(convert.ColumnsError(name+":1: the columns "+s.Header[keys[0]]+" and "+s.Header[keys[1]]+" cannot both be the key"),
 			"choose the column that never changes, in the mapping")
 	}
-	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
+	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields["comment_of"]) == 0 { // a page may be empty
 		return nil, diag.WithHint(convert.ColumnsError(name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),
 			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")

@@ -24,7 +24,7 @@ func gitlab(c *Cells, i *convert.Issue) {
 	} else if page := gitlabPage.FindStringSubmatch(i.URL); page != nil {
 		c.left = "they are of the list " + page[1]
 		return
-	} else if id := c.One(scope); id != "" {
+	} else if id := c.One("scope"); id != "" {
 		i.Project = "project-" + id
 	}
 	GitLab(i, c.e.words)

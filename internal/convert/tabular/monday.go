@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/text/diag"
 	"github.com/planform/planform/internal/text/table"
@@ -36,11 +38,11 @@ func mondayNotes(names []string, rows int, note func(kind, text string)) {
 	}
 }
 
-func detectMonday(b *beginning) (string, bool) {
-	if b.records {
+func detectMonday(head []byte) (string, bool) {
+	if records.Begin(head) {
 		return "", false
 	}
-	header, updates := mondayShape(b.text)
+	header, updates := mondayShape(head)
 	return map[bool]string{true: "the updates of a board", false: "the title of a board, and groups with a header each"}[updates], header != nil
 }
 
@@ -55,7 +57,8 @@ const (
 
 // mondayShape recognises a board or its updates by the first rows, and returns the header, or nil for other tables.
 func mondayShape(head []byte) (header []string, updates bool) {
-	r := mondayRows(strings.NewReader(string(head)))
+	r := csv.NewReader(bytes.NewReader(head))
+	r.FieldsPerRecord = -1
 	alone := 0 // rows of one cell
 	for range 12 {
 		row, err := r.Read()
@@ -78,13 +81,6 @@ func mondayShape(head []byte) (header []string, updates bool) {
 	return nil, false
 }
 
-// mondayRows returns a reader of CSV with rows of any length.
-func mondayRows(in io.Reader) *csv.Reader {
-	r := csv.NewReader(in)
-	r.FieldsPerRecord = -1
-	return r
-}
-
 // mondayTable reads a sheet as a table of items and subitems, with columns for the board, the group and the parent.
 func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	place := func(line int) int { return line }
@@ -100,7 +96,8 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 		return nil, nil, fmt.Errorf("%s:1: the file is neither a board nor the updates of a board", file)
 	}
 	m := &mondaySheet{updates: updates, header: header, keys: map[string]int{}, hasID: slices.ContainsFunc(header, isMondayID)}
-	for r := mondayRows(strings.NewReader(string(text))); ; {
+	r := csv.NewReader(bytes.NewReader(text))
+	for r.FieldsPerRecord = -1; ; {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			m.addAlone()

@@ -181,8 +181,8 @@ func (e *export) cells(s *sheet, row table.Row, each func(*Cells) error) error {
 	c := &Cells{At: diag.Position{File: s.name, Line: row.Line}, e: e, s: s, Row: row}
 	key := c.One("key")
 	switch {
-	case c.One(commentOf) != "":
-		if e.second && c.yes(private) { // or a note by the tracker itself
+	case c.One("comment_of") != "":
+		if e.second && c.yes("private") { // or a note by the tracker itself
 			e.leave(c)
 		} else if e.second {
 			e.comment(c)

@@ -16,7 +16,7 @@ import (
 // look records the key, the title, the ID and the dates of a row on the first reading.
 func (e *export) look(c *Cells) error {
 	key, title := c.One("key"), c.One("name")
-	id := c.One(internalID)
+	id := c.One("id")
 	for _, number := range []struct{ what, text string }{{"key", key}, {"parent", c.One("parent")}, {"issue ID", id}} {
 		if exponent.MatchString(number.text) || number.text == id && strings.ContainsAny(id, ".,") {
 			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text),
@@ -48,7 +48,7 @@ func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
 	i := &convert.Issue{
-		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
+		Key: key, ID: c.One("id"), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
 		Priority:  e.words.Priority(c.One("priority")),
@@ -56,8 +56,8 @@ func (e *export) row(c *Cells) error {
 		Reporter: cmp.Or(c.People("created_by", "created_by_name", "created_by_email")...),
 		Project:  cmp.Or(c.One("project"), c.One("project_name"), e.name),
 	}
-	if i.Archived = c.yes("archived"); c.yes(private) {
-		i.Restricted = c.s.Header[c.s.fields[private][0]]
+	if i.Archived = c.yes("archived"); c.yes("private") {
+		i.Restricted = c.s.Header[c.s.fields["private"][0]]
 	}
 	for _, name := range c.Values("labels") {
 		i.Labels = append(i.Labels, convert.Label{Name: name})
@@ -66,7 +66,7 @@ func (e *export) row(c *Cells) error {
 		i.Sprints = append(i.Sprints, convert.Sprint{Name: name})
 	}
 	for _, name := range c.Values("versions") {
-		i.Versions = append(i.Versions, convert.Version{Name: name, Due: dates.Day(c.Date(c.One(versionDue)))})
+		i.Versions = append(i.Versions, convert.Version{Name: name, Due: dates.Day(c.Date(c.One("version_due")))})
 	}
 	i.State.Category = cmp.Or(i.State.Category, e.words.Group(i.State.Name))
 	i.Created, i.Updated = c.Time(c.One("created_at"), i), c.Time(c.One("updated_at"), i)
@@ -94,8 +94,8 @@ func (e *export) row(c *Cells) error {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Source: name})
 		}
 	}
-	e.counted[i], _ = strconv.Atoi(c.One(commentCount))
-	e.scopes[i] = c.One(scope)
+	e.counted[i], _ = strconv.Atoi(c.One("comment_count"))
+	e.scopes[i] = c.One("scope")
 	if c.Cut() {
 		e.to.Note("cut-cells", "cells of exactly 32,767 characters were cut by a spreadsheet, probably", key)
 	}
@@ -111,7 +111,7 @@ func (e *export) row(c *Cells) error {
 		return nil
 	}
 	c.s.roles.Enter(e.to, i, c.leaves())
-	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
+	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One("project_text")})
 	e.issues = append(e.issues, i)
 	e.to.PutAside(i)
 	return nil
@@ -138,21 +138,21 @@ func number(key string, row int) int {
 
 func (e *export) comment(c *Cells) {
 	one := convert.Comment{
-		ID: c.One(commentID), At: c.Date(c.One("created_at")), Edited: c.Date(c.One("updated_at")),
+		ID: c.One("comment_id"), At: c.Date(c.One("created_at")), Edited: c.Date(c.One("updated_at")),
 		Author: cmp.Or(c.People("created_by", "created_by_name", "created_by_email")...),
-		Text:   convert.Text{Markup: e.markup, Body: c.One(commentText)},
+		Text:   convert.Text{Markup: e.markup, Body: c.One("comment_text")},
 	}
 	if one.ID == "" {
-		one.Source = c.One("created_at") + " " + c.One(commentText)
+		one.Source = c.One("created_at") + " " + c.One("comment_text")
 	}
-	issue := c.One(commentOf)
-	if same := e.titles[c.One(commentTitle)]; e.keys[issue].at.IsZero() && len(same) == 1 {
+	issue := c.One("comment_of")
+	if same := e.titles[c.One("comment_title")]; e.keys[issue].at.IsZero() && len(same) == 1 {
 		issue = same[0]
 	}
-	if n, _ := strconv.Atoi(c.One(commentLikes)); n > 0 {
+	if n, _ := strconv.Atoi(c.One("comment_likes")); n > 0 {
 		e.to.Lose("reactions", issue, n)
 	}
-	of, id := c.One(scope)+"#"+issue, cmp.Or(one.ID, one.Source)
+	of, id := c.One("scope")+"#"+issue, cmp.Or(one.ID, one.Source)
 	e.comments.Add(of, one)
 	var all []convert.Leaf
 	for name, text := range c.values {

@@ -50,12 +50,7 @@ func azure(c *Cells, i *convert.Issue) {
 	area := strings.Split(c.Column("Area Path"), `\`)
 	iteration := strings.Split(c.Column("Iteration Path"), `\`)
 	if c.One("project") == "" {
-		for _, path := range [][]string{area, iteration} {
-			if path[0] != "" {
-				i.Project = path[0]
-				break
-			}
-		}
+		i.Project = cmp.Or(area[0], iteration[0], i.Project)
 	}
 	if len(area) > 1 {
 		i.Components = []string{convert.PathName(area)}
@@ -103,11 +98,7 @@ var gmt = regexp.MustCompile(`GMT([+-]\d{1,2})(?::?(\d{2}))?$`)
 
 // localDay returns the day of a time in the zone of the user who entered it, which another column tells.
 func (c *Cells) localDay(name string, i *convert.Issue) string {
-	text := c.Column(name)
-	at := c.Time(text, i)
-	if at.IsZero() {
-		return ""
-	}
+	at := c.Time(c.Column(name), i)
 	if m := gmt.FindStringSubmatch(c.Column(name + " Text")); m != nil {
 		hours, _ := strconv.Atoi(m[1])
 		minutes, _ := strconv.Atoi(m[2])
@@ -118,7 +109,7 @@ func (c *Cells) localDay(name string, i *convert.Issue) string {
 			at = there
 		}
 	}
-	return at.Format(time.DateOnly)
+	return dates.Day(at)
 }
 
 var (
@@ -130,15 +121,12 @@ var (
 func pivotal(c *Cells, i *convert.Issue) {
 	i.Project = "pivotal"
 	i.Priority = pivotalPriority.ReplaceAllString(i.Priority, "")
-	var labels []convert.Label
-	for _, l := range i.Labels {
-		for name := range strings.SplitSeq(l.Name, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				labels = append(labels, convert.Label{Name: name})
-			}
+	i.Labels = nil
+	for _, name := range c.list(strings.Join(c.Values("labels"), ","), ",") {
+		if name != "" {
+			i.Labels = append(i.Labels, convert.Label{Name: name})
 		}
 	}
-	i.Labels = labels
 	if n := c.Column("Iteration"); n != "" {
 		i.Sprints = []convert.Sprint{{
 			Name: "Iteration " + n, Start: dates.Day(c.Time(c.Column("Iteration Start"), i)), End: dates.Day(c.Time(c.Column("Iteration End"), i)),

@@ -41,11 +41,12 @@ type Rules struct {
 	Header func(names []string) ([]string, error)
 	// Dates returns more dates of a row, which may help to tell day and month apart.
 	Dates func(c *Cells) []string
+	// Detects reports whether a file is an export, and the sign by which it is recognised; nil = by the settings.
+	Detects func(head []byte) (by string, ok bool)
 	// Notes adds remarks on a file; names are its columns in the language of the file.
 	Notes func(names []string, rows int, note func(kind, text string))
 
-	shape   func(in io.Reader, file string) (*nameList, []table.Row, error) // turns a file that is no table into one, and returns the columns and rows
-	detects func(b *beginning) (string, bool)
+	shape func(in io.Reader, file string) (*nameList, []table.Row, error) // turns a file that is no table into one, and returns the columns and rows
 }
 
 type layout struct {
@@ -53,7 +54,7 @@ type layout struct {
 
 	name     string     // how the command line names it
 	settings words.List // see columns.txt
-	columns  words.List // fields with the names of their columns: see mapping.ColumnFields, and below
+	columns  words.List // fields with the names of their columns: see mapping.ColumnFields and columns.txt
 	anyTable bool       // of no tracker: the fields of columns are guessed, and the user is asked for the others
 
 	markup  convert.Markup // some settings, which each row needs
@@ -72,22 +73,6 @@ func newLayout(text, name string, rules Rules) *layout {
 	}
 }
 
-// Fields of columns that columns.txt names and the mapping file cannot. A raw field, or any other word, is for Each alone. Comments may be
-// rows of their own, with created_by and created_at.
-const (
-	commentOf    = "comment_of"
-	commentID    = "comment_id"
-	commentText  = "comment_text"
-	commentCount = "comment_count"
-	commentLikes = "comment_likes"
-	commentTitle = "comment_title" // the title of the issue, if no issue has the key in comment_of
-	versionDue   = "version_due"
-	scope        = "scope" // keys are unique within it
-	projectText  = "project_text"
-	internalID   = "id" // another item may name it instead of the key
-	private      = "private"
-)
-
 // Formats returns the formats of the trackers, then the formats for any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	all, last := []*convert.Format{}, &beginning{}
@@ -99,7 +84,7 @@ func Formats() []*convert.Format {
 	add("asana", Rules{Each: asana})
 	add("azure", Rules{Each: azure})
 	add("shortcut", Rules{Each: shortcut})
-	add("monday", Rules{Each: monday, Notes: mondayNotes, shape: mondayTable, detects: detectMonday})
+	add("monday", Rules{Each: monday, Notes: mondayNotes, shape: mondayTable, Detects: detectMonday})
 	add("redmine", Rules{Each: redmine})
 	add("youtrack", Rules{})
 	add("plane", Rules{Each: plane})
@@ -120,12 +105,11 @@ func Format(text, name string, rules Rules) *convert.Format {
 // format returns the format of the layout. Formats with one beginning in common parse each file's header once.
 func (l *layout) format(last *beginning) *convert.Format {
 	return &convert.Format{Name: l.name, Tracker: l.settings.Word("tracker"), Unique: l.settings.Word("scoped") == "", HTML: l.settings.Word("html") != "", Read: l.read, Detect: func(head []byte, name string) (string, bool) {
-		last.look(head)
-		switch {
-		case l.anyTable:
+		if l.Detects != nil {
+			return l.Detects(head)
+		}
+		if last.look(head); l.anyTable {
 			return l.detectAny(last, name)
-		case l.detects != nil:
-			return l.detects(last)
 		}
 		for _, h := range last.headers {
 			if found := l.recognised(h); found != nil {

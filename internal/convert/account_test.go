@@ -113,6 +113,17 @@ func TestAnIDBesideANameIsNoLoss(t *testing.T) {
 	}
 }
 
+// The REST API says of each issue and comment where its reactions are, if nobody reacted, too.
+func TestTheAddressOfReactionsIsNoLoss(t *testing.T) {
+	t.Parallel()
+	const none = `"reactions": {"url": "https://api.github.com/repos/a/b/issues/1/reactions", "total_count": 0, "+1": 0}`
+	_, r := manifests(t, inline(t, "1.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 1, `+none+`}]`,
+		"2.json", `[{"id": 7, "issue_url": "https://api.github.com/repos/a/b/issues/1", "body": "Yes", "user": {"login": "kim"}, "created_at": "2025-02-03T10:00:00Z", `+none+`}]`), "people: {'*': text}\n")
+	if r.Values.Lost > 0 || len(r.Losses) > 0 {
+		t.Errorf("%+v %+v", r.Values, r.Losses)
+	}
+}
+
 // The first comment of a bug is its description, and a file that is called as it is described has its name: neither is a loss.
 func TestBugsOfAnOlderBugzillaLoseNothing(t *testing.T) {
 	t.Parallel()

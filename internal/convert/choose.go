@@ -45,11 +45,12 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			continue
 		}
 		head, err := file.head()
+		_, other := errors.AsType[noText](err)
 		switch {
-		case err != nil && (!file.found || looksExported(file.Name) && !errors.Is(err, errNoText)):
+		case err != nil && (!file.found || looksExported(file.Name) && !other):
 			return nil, err
 		case err != nil:
-			if !errors.Is(err, errNoText) || slices.Contains([]string{".zip", ".gz", ".tgz"}, strings.ToLower(filepath.Ext(file.Name))) {
+			if !other || slices.Contains([]string{".zip", ".gz", ".tgz"}, strings.ToLower(filepath.Ext(file.Name))) {
 				missed, chosen.unread = cmp.Or(missed, err), append(chosen.unread, file.Name)
 			}
 			chosen.passed = append(chosen.passed, file.Name)

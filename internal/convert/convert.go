@@ -85,7 +85,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Report != nil {
 		files = append(files, kept.put("report.md", o.Report(c.Report)))
 	}
-	files = append(files, kept.put("report.json", c.Report.json()))
+	report, _ := diag.JSON(c.Report, "  ") // texts and numbers always encode
+	files = append(files, kept.put("report.json", append(report, '\n')))
 	if err := kept.flush(); err != nil {
 		return nil, err
 	}

@@ -35,11 +35,6 @@ func (c *composer) state(i *Issue, g *groups) string {
 	return s.Name
 }
 
-func (c *composer) priority(i *Issue) string {
-	p, _ := c.mapping.Priorities.Find(i.Priority)
-	return p
-}
-
 // kind returns the name of an item's type and declares the type, or returns "" if the mapping gives none.
 func (c *composer) kind(i *Issue, g *groups) string {
 	t, _ := c.mapping.Types.Find(i.Type)

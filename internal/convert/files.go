@@ -240,13 +240,8 @@ func (f File) raw(most int64) ([]byte, error) {
 // magicSize is the number of bytes that tell an archive or another binary file.
 const magicSize = 8
 
-// errNoText is the error of a file whose kind no format reads, such as a PDF.
-var errNoText = errors.New("no text")
-
-// noText is an error that errors.Is takes for errNoText.
+// noText is the error of a file whose kind no format reads, such as a PDF.
 type noText struct{ error }
-
-func (noText) Is(target error) bool { return target == errNoText }
 
 // Numbers of bytes from which a format is recognised: first, and if the first record of a JSON file is longer.
 const (

@@ -237,11 +237,6 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 	})
 }
 
-// cancelled returns the resolutions of issues that were closed without being done.
-func cancelled() []string {
-	return []string{"Won't Do", "Won't Fix", "Duplicate", "Cannot Reproduce", "Declined", "Invalid", "not_planned"}
-}
-
 // predefined returns the default state of Plane that a name stands for, or "" if there is none.
 func predefined(name string) string { return words.Guess("state", mapping.Fold(name)) }
 
@@ -275,7 +270,8 @@ func guessStates(f *mapping.File, issues []*Issue, format *Format) {
 			pairs = append(pairs, manifest.Entry{Key: "group", Value: group(name)})
 		}
 		if group(name) == "completed" && resolved[name] {
-			pairs = append(pairs, manifest.Entry{Key: "unless", Value: manifest.Map{{Key: "resolution", Value: cancelled()}}},
+			cancelled := []string{"Won't Do", "Won't Fix", "Duplicate", "Cannot Reproduce", "Declined", "Invalid", "not_planned"}
+			pairs = append(pairs, manifest.Entry{Key: "unless", Value: manifest.Map{{Key: "resolution", Value: cancelled}}},
 				manifest.Entry{Key: "else", Value: "Cancelled"})
 		}
 		if len(pairs) == 1 {

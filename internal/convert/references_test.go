@@ -62,8 +62,9 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 			t.Parallel()
 			c := &composer{
 				format: &Format{}, found: newCollection(nil, nil), report: &Report{}, placed: map[string]place{}, pages: map[string]place{},
-				moved: map[string]place{}, mapping: &mapping.Mapping{Text: mapping.Text{NoLinks: tt.plain}, Source: mapping.Source{Site: tt.site}},
+				moved: map[string]place{}, mapping: &mapping.Mapping{},
 			}
+			c.mapping.Text.NoLinks, c.mapping.Source.Site = tt.plain, tt.site
 			c.found.browse = tt.browse
 			keys := map[string]string{"PROJ": "proj", "OPS": "ops", "acme/shop": "shop", "acme/web": "web"}
 			c.found.previously[tt.issues[1%len(tt.issues)]] = []string{"OLD-3"}

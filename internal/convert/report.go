@@ -257,10 +257,5 @@ func (r *Report) Settled() bool {
 	return len(r.Questions) == 0 && !slices.ContainsFunc(r.Losses, func(l Loss) bool { return !l.Agreed })
 }
 
-func (r *Report) json() []byte {
-	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
-	return append(text, '\n')
-}
-
 // most is the largest number of items that a line names.
 const most = 10

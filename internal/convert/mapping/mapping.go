@@ -18,8 +18,8 @@ import (
 
 // Mapping is the content of a mapping file.
 type Mapping struct {
-	Source        Source
-	Columns       Names[Column] // of tables, by their name
+	Source        struct{ Site, Timezone, Dates string } // for reading the export
+	Columns       Names[Column]                          // of tables, by their name
 	Workspace     string
 	Projects      Names[Project]
 	People        Names[Person]
@@ -27,22 +27,35 @@ type Mapping struct {
 	States        Names[State]
 	Priorities    Names[string]
 	Types         Names[Type]
-	Labels        Labels
-	Components    string // module, label or skip
-	Versions      Versions
-	Sprints       string // cycle or skip
-	Archived      string // skip, keep or archive
-	Numbers       string // new, keep or fill
-	Links         Names[Link]
-	Fields        Names[string] // text, skip, or a field of items: estimate_point, point or sort_order
-	Custom        Names[Custom] // fields that become custom fields
-	Text          Text
-	Comments      Comments
-	Attachments   Attachments
-	History       History
-	Summary       string         // off, short or full: a comment with the data that Plane has no place for
-	Allow         map[string]int // -1 = all
-	Questions     []Question
+	Labels        struct {
+		Rename    map[string]string
+		Skip, Add []string
+		Fold      bool // names that differ by case are one
+	}
+	Components string                                // module, label or skip
+	Versions   struct{ Fix, Affects, Prefix string } // the use of fix versions and affected versions, and a prefix of their names
+	Sprints    string                                // cycle or skip
+	Archived   string                                // skip, keep or archive
+	Numbers    string                                // new, keep or fill
+	Links      Names[Link]
+	Fields     Names[string] // text, skip, or a field of items: estimate_point, point or sort_order
+	Custom     Names[Custom] // fields that become custom fields
+	Text       struct {
+		NoLinks bool // to the issues that they name
+		Plain   bool // they have no markup, where the format does not tell
+	}
+	Comments struct {
+		Skip   bool
+		Header string // with {author} and {date}; "" = none
+	}
+	Attachments Attachments
+	History     struct { // the origin of an item
+		Dates string // text or full
+		Link  string // to the old address: text, link or none; "" = not said
+	}
+	Summary   string         // off, short or full: a comment with the data that Plane has no place for
+	Allow     map[string]int // -1 = all
+	Questions []Question
 }
 
 // Allows reports whether n losses or additional objects of a kind are allowed.
@@ -54,17 +67,7 @@ func (m *Mapping) Allows(kind string, n int) bool {
 // Custom is the custom field of Plane that a field becomes.
 type Custom struct {
 	Name string
-	Type string // one of [FieldTypes]; "" = as the values are
-}
-
-// FieldTypes returns the types that a custom field for values of a source can have.
-func FieldTypes() []string {
-	return []string{"text", "option", "decimal", "datetime", "boolean", "url", "email"}
-}
-
-// Source holds the settings for reading the export.
-type Source struct {
-	Site, Timezone, Dates string
+	Type string // "" = as the values are
 }
 
 // Column is the meaning of a column in a table.
@@ -114,36 +117,8 @@ type Type struct {
 	Skip bool
 }
 
-// Text holds the settings for texts.
-type Text struct {
-	NoLinks bool // to the issues that they name
-	Plain   bool // they have no markup, where the format does not tell
-}
-
-// Labels holds the settings for labels.
-type Labels struct {
-	Rename    map[string]string
-	Skip, Add []string
-	Fold      bool // names that differ by case are one
-}
-
-// Versions holds the settings for versions: the use of fix versions and affected versions, and a prefix of their names.
-type Versions struct{ Fix, Affects, Prefix string }
-
-// Comments holds the settings for comments.
-type Comments struct {
-	Skip   bool
-	Header string // with {author} and {date}; "" = none
-}
-
 // DefaultHeader is the header that planform itself gives a comment with an author and a time.
 const DefaultHeader = "**{author}** · {date}"
-
-// History holds the settings for the origin of an item: its author and dates, and the link to its old address.
-type History struct {
-	Dates string // text or full
-	Link  string // to the old address: text, link or none; "" = not said
-}
 
 // Attachments holds the settings for attached files.
 type Attachments struct {
@@ -157,18 +132,9 @@ type Question struct {
 	Position      diag.Position
 }
 
-// Groups returns the groups of states.
-func Groups() []string { return []string{"backlog", "unstarted", "started", "completed", "cancelled"} }
-
-// Priorities returns the priorities that an item can have.
-func Priorities() []string { return []string{"urgent", "high", "medium", "low", "none"} }
-
-// LinkKinds returns the relations that a link can become.
-func LinkKinds() []string { return []string{"blocks", "duplicate", "relates_to", "skip"} }
-
 // Link is the relation that links of a type become.
 type Link struct {
-	Kind string // of LinkKinds; "" = a custom relation
+	Kind string // blocks, duplicate, relates_to or skip; "" = a custom relation
 	// Name is the name of a custom relation. Outward is its text on the item where the relation begins, Inward its text on the other item.
 	Name, Outward, Inward string
 }
@@ -176,10 +142,11 @@ type Link struct {
 // Mapping decodes the file. agreeable are the kinds of losses and additions that the section allow accepts.
 func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	m := &Mapping{
-		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"}, Summary: "off",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true},
-		Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
+		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", Summary: "off",
+		Attachments: Attachments{Folder: "attachments"},
 	}
+	m.Versions.Fix, m.Versions.Affects, m.History.Dates, m.Comments.Header = "label", "skip", "text", DefaultHeader
+	m.Labels.Rename, m.Labels.Fold = map[string]string{}, true
 	d := &decoder{file: f.name, m: m}
 	d.root(agreeable).read(f.root)
 	d.findings.Sort()
@@ -202,8 +169,10 @@ func (d *decoder) root(agreeable []string) setting {
 		"people":         entries(d, &m.People, d.person),
 		"unknown_people": d.fallback(),
 		"states":         entries(d, &m.States, d.state),
-		"priorities":     entries(d, &m.Priorities, func(key string, word *string) setting { return d.wordOrOpen(word, "priorities", key, Priorities()...) }),
-		"types":          entries(d, &m.Types, d.kind),
+		"priorities": entries(d, &m.Priorities, func(key string, word *string) setting {
+			return d.wordOrOpen(word, "priorities", key, "urgent", "high", "medium", "low", "none")
+		}),
+		"types": entries(d, &m.Types, d.kind),
 		"labels": d.fields(table{
 			"rename": d.each(func(key string) setting {
 				return setting{anyText(), func(n *yaml.Node) { m.Labels.Rename[key] = d.readText(n) }}
@@ -363,7 +332,7 @@ func (d *decoder) state(name string, s *State) setting {
 	named := d.textOrOpen(&s.Name, "states", name)
 	written := d.fields(table{
 		"name":   named,
-		"group":  d.wordOrOpen(&s.Group, "states", name, Groups()...),
+		"group":  d.wordOrOpen(&s.Group, "states", name, "backlog", "unstarted", "started", "completed", "cancelled"),
 		"unless": d.fields(table{"resolution": d.texts(&s.Unless)}),
 		"else":   d.text(&s.Else),
 	}).then(func(n *yaml.Node) {
@@ -392,7 +361,7 @@ func (d *decoder) kind(name string, t *Type) setting {
 // link returns the setting of a type of links: a relation that every workspace has, or a custom relation in its own words.
 func (d *decoder) link(name string, l *Link) setting {
 	return either(
-		d.wordOrOpen(&l.Kind, "links", name, LinkKinds()...),
+		d.wordOrOpen(&l.Kind, "links", name, "blocks", "duplicate", "relates_to", "skip"),
 		d.fields(table{"outward": d.text(&l.Outward), "inward": d.text(&l.Inward)}).then(func(n *yaml.Node) {
 			l.Name, l.Outward, l.Inward = name, strings.TrimSpace(l.Outward), strings.TrimSpace(l.Inward)
 			if l.Inward = cmp.Or(l.Inward, l.Outward); l.Outward == "" {
@@ -410,7 +379,7 @@ func (d *decoder) customFields() setting {
 		var c Custom
 		return either(
 			d.wordOrOpen(&word, "fields", name, "text", "skip", "estimate_point", "point", "sort_order").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
-			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) {
+			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, "text", "option", "decimal", "datetime", "boolean", "url", "email")}).then(func(n *yaml.Node) {
 				c.Name = strings.TrimSpace(c.Name)
 				if c.Name == "" || len([]rune(c.Name)) > 255 {
 					d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)

@@ -344,12 +344,10 @@ func (g *repository) field(x *reader, i *convert.Issue, f boardField) {
 // columns turns the columns of boards into states. If an issue is closed in a column for open work, it stays closed, and the column becomes
 // a field.
 func (g *repository) columns(x *reader) {
-	count := map[string]map[string]int{"open": {}, "closed": {}, "": {}} // by state and column
+	closed := map[string]int{} // numbers of closed issues less those of open ones, by column
 	for _, i := range x.issues {
 		for _, s := range g.statuses[i] {
-			if of := count[i.State.Name]; of != nil {
-				of[s.name]++
-			}
+			closed[s.name] += map[string]int{"closed": 1, "open": -1}[i.State.Name]
 		}
 	}
 	left := 0
@@ -364,7 +362,7 @@ func (g *repository) columns(x *reader) {
 				continue
 			}
 			category := words.Own(s.name)
-			if category == "" && count["closed"][s.name] > count["open"][s.name] {
+			if category == "" && closed[s.name] > 0 {
 				category = "completed"
 			}
 			shut := i.State.Name == "closed" && category != "completed" && category != "cancelled"

@@ -81,15 +81,11 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 			continue
 		}
 		list, by, said := strings.Cut(l.Names[0], ": ")
-		var names, others []string
-		for name := range strings.FieldsSeq(list) {
-			if other, not := strings.CutPrefix(name, "!"); not {
-				others = append(others, other)
-			} else {
-				names = append(names, name)
-			}
-		}
-		if records.Name(head, names...) && !slices.ContainsFunc(others, func(name string) bool { return records.Name(head, name) }) {
+		names := strings.Fields(list)
+		if !slices.ContainsFunc(names, func(name string) bool {
+			other, not := strings.CutPrefix(name, "!")
+			return records.Name(head, other) == not
+		}) {
 			if said {
 				return by, true
 			}

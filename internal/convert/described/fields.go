@@ -209,9 +209,6 @@ func (x *reader) text(v records.Value, paths []string) string {
 		parts := plus.Split(path, -1)
 		for _, part := range parts {
 			found := v.At(part)
-			if part == "." {
-				found = []records.Value{v}
-			}
 			if all = append(all, x.texts(found)...); len(all) > 0 && len(parts) == 1 {
 				return all[0]
 			}
@@ -288,11 +285,7 @@ func (x *reader) someone(v records.Value) string {
 // firstPerson returns the ID of the first person at some paths.
 func (x *reader) firstPerson(v records.Value, paths []string) string {
 	for _, path := range paths {
-		found := v.At(path)
-		if path == "." {
-			found = []records.Value{v}
-		}
-		if ids := x.people(found); len(ids) > 0 {
+		if ids := x.people(v.At(path)); len(ids) > 0 {
 			return ids[0]
 		}
 	}

@@ -44,9 +44,7 @@ type special struct {
 }
 
 func jiraHooks() hooks {
-	s := &site{
-		names: map[string]string{}, kinds: map[string]string{}, used: map[string]bool{}, special: map[*convert.Issue][]special{}, totals: map[int]bool{},
-	}
+	s := &site{names: map[string]string{}, kinds: map[string]string{}, used: map[string]bool{}, special: map[*convert.Issue][]special{}, totals: map[int]bool{}}
 	return hooks{record: s.record, place: s.place, finish: s.finish, complete: s.complete}
 }
 
@@ -321,15 +319,13 @@ func (si *site) complete(x *reader, i *convert.Issue) {
 			setRoles(values, func(part string) convert.Role {
 				return cmp.Or(map[string]convert.Role{"": convert.OfSprint, "name": convert.OfSprint, "goal": "cycle_text"}[part], convert.SprintDate)
 			})
+			raw := 0
 			for _, h := range values {
 				for _, one := range c.sprints {
 					if h.Of.Role == convert.SprintDate && (h.Text == one.Start || h.Text == one.End) {
 						h.Element, _, _ = strings.Cut(one.Name, convert.Within)
 					}
 				}
-			}
-			raw := 0
-			for _, h := range values {
 				if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
 					h.Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
 					raw++

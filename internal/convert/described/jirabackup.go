@@ -337,14 +337,14 @@ func valueColumns() []string { return []string{"stringvalue", "textvalue", "numb
 
 // value adds a value of a custom field to the others. The value of a list, a user, a version or a sprint is an ID.
 func (bu *backup) value(x *reader, i *convert.Issue, v records.Value, others []string) []string {
-	at := x.reads(v)
-	text, of := x.text(v, valueColumns()), bu.row(x, "CustomField", at("customfield"))
-	if text == "" {
+	n := slices.IndexFunc(v.Parts, func(part records.Value) bool { return slices.Contains(valueColumns(), part.Name) })
+	if n < 0 {
 		return others
 	}
-	column := valueColumns()[slices.IndexFunc(valueColumns(), func(name string) bool { return at(name) != "" })]
+	at, column, raw := x.reads(v), v.Parts[n].Name, v.Parts[n].Text
+	of := bu.row(x, "CustomField", at("customfield"))
 	_, kind, _ := strings.Cut(of("customfieldtypekey"), ":")
-	raw, isReference := text, true
+	text, isReference := raw, true
 	switch {
 	case slices.Contains([]string{"select", "multiselect", "radiobuttons", "multicheckboxes", "cascadingselect"}, kind):
 		if isReference = bu.rows["CustomFieldOption"][text].Object; isReference {

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	_ "embed"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -100,12 +99,6 @@ func Times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int)
 			i.Fields = append(i.Fields, f)
 		}
 	}
-}
-
-// discuss gives an issue its comments, in the order in which they were written.
-func discuss(i *convert.Issue, comments []convert.Comment, counted int) {
-	slices.SortStableFunc(comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
-	i.Discuss(comments, counted)
 }
 
 func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWiki, Body: body} }

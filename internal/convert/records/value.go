@@ -121,8 +121,11 @@ func (v Value) Has(path string) (has bool) {
 	return has
 }
 
-// At returns the values at a path, and the elements instead of a list.
+// At returns the values at a path, and the elements instead of a list. The path "." is the value itself.
 func (v Value) At(path string) (all []Value) {
+	if path == "." {
+		return []Value{v}
+	}
 	var add func(Value)
 	add = func(one Value) {
 		if !one.List {

@@ -22,8 +22,7 @@ var (
 	pasted  = regexp.MustCompile(`^\[[^\[\]\n]+\]\(https?://[^()\s]+\)`)
 	image   = regexp.MustCompile(`^!([^!\s|][^!|\n]*?\.[A-Za-z0-9]{1,5}|https?://[^!|\s]+)(\|[^!\n]*)?!`)
 	block   = regexp.MustCompile(`^\{(?:code|noformat)(?::[^{}\n]*)?\}([^{}]*)\{(?:code|noformat)\}`)
-	color   = regexp.MustCompile(`^\{color(:[^{}\n]*)?\}`)
-	anchor  = regexp.MustCompile(`^\{anchor(:[^{}\n]*)?\}`)
+	nothing = regexp.MustCompile(`^\{(color|anchor)(:[^{}\n]*)?\}`)
 	forced  = regexp.MustCompile(`^\{([*_+^~-]|\?\?)\}`)
 	address = regexp.MustCompile(`^(?:https?|ftp)://[^\s<>\[\]{}|"]+`)
 	target  = regexp.MustCompile(`^(?:(?:https?|ftp|file|mailto|tel|vscode|slack):|www\.|//|/)\S`)
@@ -109,22 +108,17 @@ func (c *converter) tokens(s string, depth int) []token {
 				ready(CodeSpan(m[1]), len(m[0]))
 				continue
 			}
-			if m := color.FindStringSubmatch(s); m != nil {
-				if m[1] != "" {
+			if m := nothing.FindStringSubmatch(s); m != nil {
+				if m[1] == "color" && m[2] != "" {
 					c.lost["colours"]++
 				}
 				s = s[len(m[0]):]
 				continue
 			}
-			if m := anchor.FindString(s); m != "" {
-				s = s[len(m):]
-				continue
-			}
 			if m := forced.FindStringSubmatch(s); m != nil {
 				if end := strings.Index(s[len(m[0]):], m[0]); end > 0 && depth < maxDepth {
 					inner := s[len(m[0]) : len(m[0])+end]
-					mark := m[1]
-					ready(c.wrap(rune(mark[0]), c.inline(inner, depth+1)), 2*len(m[0])+end)
+					ready(c.wrap(rune(m[1][0]), c.inline(inner, depth+1)), 2*len(m[0])+end)
 					continue
 				}
 			}

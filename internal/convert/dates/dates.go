@@ -33,7 +33,9 @@ func New(zone *time.Location, order string) *Reader {
 }
 
 var (
-	named   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+(\p{L}{2,}|\d{1,2}月)[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`) }) //nolint:gochecknoglobals // computed once
+	named = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // computed once
+		return regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+(\p{L}{2,}|\d{1,2}月)[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`)
+	})
 	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3,})\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	iso     = regexp.MustCompile(`^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ](.*))?$`)

@@ -257,8 +257,10 @@ func (d *decoder) site(n *yaml.Node) string {
 
 var (
 	identifier = regexp.MustCompile(`^[A-Za-z0-9_]{1,12}$`)
-	keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{Ll}\p{Lm}\p{Lo}\p{Nd}][\p{Ll}\p{Lm}\p{Lo}\p{Nd}._-]*$`) }) //nolint:gochecknoglobals // computed once
-	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+	keyPattern = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // computed once
+		return regexp.MustCompile(`^[\p{Ll}\p{Lm}\p{Lo}\p{Nd}][\p{Ll}\p{Lm}\p{Lo}\p{Nd}._-]*$`)
+	})
+	email = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
 // IsEmail reports whether the file accepts a text as the e-mail address of a person.

@@ -75,6 +75,7 @@ type book struct {
 	epoch  time.Time
 
 	unseen []string // hidden sheets
+	wrong  int      // cells of the sheet with an error
 }
 
 // Read returns the visible sheets of a workbook that have cells, or ErrEmpty if there are none.
@@ -328,6 +329,7 @@ func (b *book) styles(part string) error {
 
 func (b *book) sheet(of entry) (*Sheet, error) {
 	s := &Sheet{Name: of.name}
+	b.wrong = 0
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	line, number, size := 1, 0, 0
@@ -393,7 +395,7 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	for _, remark := range []struct {
 		n    int
 		text string
-	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the targets of links in cells are not read"}, {pictures, "pictures and charts are not read"}} {
+	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the targets of links in cells are not read"}, {b.wrong, "cells with an error, such as #REF!, are empty"}, {pictures, "pictures and charts are not read"}} {
 		if remark.n > 0 {
 			s.note(remark.text + ": " + strconv.Itoa(remark.n))
 		}
@@ -451,6 +453,7 @@ func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
 	case "b":
 		return map[string]string{"1": "TRUE", "0": "FALSE"}[cell.Value], nil
 	case "e": // such as #N/A
+		b.wrong++
 		return "", nil
 	case "str", "d":
 		return unescape(cell.Value), nil

@@ -210,3 +210,16 @@ func TestAnItemThatMovedToAnotherProjectKeepsItsRelations(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestASecondColumnOfOneNameIsAskedFor(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "t.csv", "Key,Title,Status,Status\nA-1,One,Open,Blocked\n"), "")
+	asked := slices.ContainsFunc(r.Questions, func(q convert.Question) bool { return q.Name == "Status (2)" })
+	if !asked || !strings.Contains(text, "| Status (2) | Blocked |") {
+		t.Errorf("%+v\n%s", r.Questions, text)
+	}
+	text, _ = manifests(t, inline(t, "t.csv", "Key,Title,Status,Status\nA-1,One,Open,Blocked\n"), "columns: {Status (2): labels}\n")
+	if !strings.Contains(text, "name: Blocked") || strings.Contains(text, "| Status (2) |") {
+		t.Error(text)
+	}
+}

@@ -122,6 +122,11 @@ func (e *export) sort(s *sheet) {
 			field = one
 			s.split[i] = table.Separator
 		}
+		if had := s.fields[field]; single[field] && len(had) > 0 && s.header.names[had[0]] == cell { // the field has its column
+			cell += " (2)"
+			column, _ = e.in.Columns.Own(cell)
+			s.header.names[i], field, s.split[i] = cell, column.Field, column.Split
+		}
 		if e.anyTable && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)
 		}

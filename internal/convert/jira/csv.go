@@ -87,7 +87,6 @@ func csvHeader(names []string) ([]string, error) {
 	return english, nil
 }
 
-// csvNotes adds notes about a file that may be incomplete.
 func csvNotes(names []string, rows int, note func(kind, text string)) {
 	english, language, _ := inEnglish(names)
 	if rows == 1000 {
@@ -102,7 +101,6 @@ func csvNotes(names []string, rows int, note func(kind, text string)) {
 	}
 }
 
-// csvIssue adds values to an issue that only Jira has.
 func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	i.Environment = wiki(c.Column("Environment"))
 	i.Creator = cmp.Or(c.People("creator_id", "creator", "")...)

@@ -60,7 +60,6 @@ func (e *export) known(names []string) bool {
 		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Own(cell); return ok })
 }
 
-// english returns a header with its names in English.
 func (e *export) english(names []string) *header {
 	if e.Header != nil {
 		english, err := e.Header(names)

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	_ "embed"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -118,6 +119,26 @@ func (l *layout) format(last *beginning) *convert.Format {
 		}
 		return "", false
 	}}
+}
+
+// detectAny looks for columns that may be the key and the name, in a file of the kind that the layout is named after.
+func (l *layout) detectAny(b *beginning, name string) (string, bool) {
+	if b.records != (l.name == "jsonl") || !b.records && (l.name == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
+		return "", false
+	}
+	for _, h := range b.headers {
+		found := l.guess(h)
+		names, has := []string{}, map[string]bool{}
+		for _, cell := range h.names {
+			if field := found[cell]; field == "key" || field == "name" {
+				names, has[field] = append(names, cell), true
+			}
+		}
+		if len(has) == 2 {
+			return quoted(names), true
+		}
+	}
+	return "", false
 }
 
 // beginning is the parsed beginning of a file. All formats share it, because they look at the same file one after another.

@@ -258,7 +258,8 @@ func guessStates(f *mapping.File, issues []*Issue, format *Format) {
 		resolved[i.State.Name] = resolved[i.State.Name] || i.Resolution != ""
 	}
 	group := func(name string) string {
-		return cmp.Or(groupOf(predefined(name)), undone(name), category[name], mapping.Open) // the tracker's own group may be completed
+		undone := words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
+		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // the tracker's own group may be completed
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), plainName(name))
@@ -284,11 +285,6 @@ func guessStates(f *mapping.File, issues []*Issue, format *Format) {
 		}
 		f.Add("states", name, pairs, comment)
 	})
-}
-
-// undone returns the group of a state whose name says that the work was not done, or "".
-func undone(name string) string {
-	return words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
 }
 
 func guessPriority(name string) string {

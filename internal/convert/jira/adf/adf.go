@@ -22,11 +22,20 @@ const maxDepth = 60
 const maxColumns = 200
 
 type node struct {
-	Type    string         `json:"type"`
-	Text    string         `json:"text"`
-	Attrs   map[string]any `json:"attrs"`
-	Content []node         `json:"content"`
-	Marks   []node         `json:"marks"` // only with type and attributes
+	Type    string     `json:"type"`
+	Text    string     `json:"text"`
+	Attrs   attributes `json:"attrs"`
+	Content []node     `json:"content"`
+	Marks   []node     `json:"marks"` // only with type and attributes
+}
+
+// attributes are empty if the document has no object for them.
+type attributes map[string]any
+
+// UnmarshalJSON reads attributes, and never fails.
+func (at *attributes) UnmarshalJSON(text []byte) error {
+	_ = json.Unmarshal(text, (*map[string]any)(at))
+	return nil
 }
 
 // Is reports whether a value of JSON is a document, even one with nodes that do not decode.

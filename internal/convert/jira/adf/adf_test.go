@@ -73,6 +73,10 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 			"a \\*sign and more\n\nb",
 			wiki.Lost{"texts-not-understood": 1},
 		},
+		"attributes that are a text hide no other node": {
+			`{"type":"paragraph","attrs":"x","content":[` + text("for ") + `,{"type":"mention","attrs":{"id":"1","text":"@ada"}},` + text(" ") + `,{"type":"status","attrs":{"text":"DONE"}}]}`,
+			"for @Ada L. `DONE`", nil,
+		},
 		"code keeps blank lines at its beginning": {`{"type":"codeBlock","content":[` + text(`\n\nx`) + `]}`, "```\n\n\nx\n```", wiki.Lost{}},
 		"nodes of an unknown kind":                {`{"type":"new","content":[` + para(text("a")+`,{"type":"newer","content":[`+text("b")+`]}`) + `]},{"type":"extension","attrs":{"text":"roadmap"}}`, "ab\n\nroadmap", wiki.Lost{"text-nodes": 3}},
 		"an empty one":                            {"", "", nil},

@@ -151,7 +151,6 @@ func (d *description) meanings() *convert.Roles {
 	return r
 }
 
-// head returns the settings for all records of the tracker.
 func (d *description) head() *section { return d.sections[0] }
 
 // people returns the paths to the login, name and address within a person.

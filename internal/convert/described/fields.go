@@ -436,7 +436,6 @@ func lastPart(text string, separator byte) string {
 	return text[strings.LastIndexByte(text, separator)+1:]
 }
 
-// byName sorts values by their names.
 func byName(list []records.Value) []records.Value {
 	slices.SortStableFunc(list, func(a, b records.Value) int { return cmp.Compare(a.Name, b.Name) })
 	return list

@@ -30,7 +30,6 @@ func KeyOf(key string) (project string, number int, ok bool) {
 	return m[1], number, err == nil
 }
 
-// isKey reports whether a text is the key of an issue.
 func isKey(text string) bool { return issueKey.MatchString(text) }
 
 // fieldList has the roles of custom fields.

@@ -59,7 +59,6 @@ func code(s string) (inner string, n int) {
 	return s[2 : 2+end], end + 4
 }
 
-// inline converts the marks within a line.
 func (c *converter) inline(s string, depth int) string {
 	s = strings.ReplaceAll(s, "&nbsp;", " ")
 	if !strings.ContainsAny(s, "\\{[]!`(*_-+^~?<&") && !strings.Contains(s, "://") {
@@ -208,7 +207,6 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 	return "[" + c.inline(text, depth+1) + "](" + Destination(to) + ")", true
 }
 
-// file returns a link to an attached file.
 func (c *converter) file(prefix, name string) string {
 	to, shown := name, false
 	if !target.MatchString(name) {
@@ -217,7 +215,6 @@ func (c *converter) file(prefix, name string) string {
 	return File(prefix, name, to, shown)
 }
 
-// wrap puts a text between marks of Markdown.
 func (c *converter) wrap(mark rune, inner string) string {
 	switch mark {
 	case '*':

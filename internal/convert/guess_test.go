@@ -83,6 +83,9 @@ func TestGroupsOfOneNameStayApart(t *testing.T) {
 		"sprints of two boards of Jira": {inline(t, "j.json", `{"names":{"customfield_1":"Sprint"},"issues":[`+jira(1, sprint(11, "2025-01"))+","+jira(2, sprint(22, "2025-06"))+`]}`), []string{
 			"name: Sprint 1, start_date: 2025-01-05", "name: Sprint 1 (2025-06-05), start_date: 2025-06-05",
 		}},
+		"lists of two folders of ClickUp": {inline(t, "c.csv", "Task ID,Task Name,List Name,Folder Name/Path,Space Name\na1,One,Backlog,Web,Shop\na2,Two,Backlog,App,Shop\n"), []string{
+			"{name: Backlog}", "{name: Backlog (App)}",
+		}},
 		"versions of two days": {inline(t, "j.json", "["+jira(1, version("2025-01-31"))+","+jira(2, version("2025-06-30"))+"]"), []string{
 			"name: \"1.0\", target_date: 2025-01-31", "name: 1.0 (2025-06-30), target_date: 2025-06-30",
 		}},

@@ -75,6 +75,9 @@ func clickup(c *Cells, i *convert.Issue) {
 	for _, name := range c.bracketed("Tags") {
 		i.Labels = append(i.Labels, convert.Label{Name: name})
 	}
+	for n, list := range i.Components { // two folders may have a list of one name
+		i.Components[n] = list + convert.Within + c.Column("Folder Name/Path")
+	}
 	i.Start, i.Due = c.localDay("Start Date", i), c.localDay("Due Date", i)
 	for _, r := range c.Records("Attachments") {
 		url := cmp.Or(r["url"], r["link"])

@@ -376,7 +376,7 @@ func (bu *backup) value(x *reader, i *convert.Issue, v records.Value, others []s
 		return others
 	}
 	x.to.Hold(i, convert.Leaf{Name: "custom field " + of("name"), Text: text}, convert.OfField, 1)
-	if at("parentkey") != "" && isReference && len(others) > 0 { // of a list that depends on another
+	if at("parentkey") != "" && kind == "cascadingselect" && isReference && len(others) > 0 { // of a list that depends on another
 		others[len(others)-1] += " / " + text
 		return others
 	}

@@ -103,18 +103,20 @@ func TestLittleIsKeptOfEachIssue(t *testing.T) { //nolint:paralleltest // it cou
 			"comment": {"total": 2, "comments": [{"id": "%[1]d1", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}, {"id": "%[1]d2", "author": {"accountId": "5b1"}, "body": "` + words + `", "created": "2024-01-02T10:00:00.000+0000"}]}}}`, ",", "", `]`},
 	} {
 		t.Run(format, func(t *testing.T) {
-			var lines, comments []string
-			for n := range issues {
-				lines = append(lines, fmt.Sprintf(tt.issue, n+1))
-				for k := range 2 {
-					if tt.comment != "" {
-						comments = append(comments, fmt.Sprintf(tt.comment, n+1, k+1))
+			export := func(issues int) fixture {
+				var lines, comments []string
+				for n := range issues {
+					lines = append(lines, fmt.Sprintf(tt.issue, n+1))
+					for k := range 2 {
+						if tt.comment != "" {
+							comments = append(comments, fmt.Sprintf(tt.comment, n+1, k+1))
+						}
 					}
 				}
+				return inline(t, "export.json", tt.begin+strings.Join(lines, ",")+strings.TrimSuffix(tt.between+strings.Join(comments, ","), ",")+tt.end)
 			}
-			text := tt.begin + strings.Join(lines, ",") + strings.TrimSuffix(tt.between+strings.Join(comments, ","), ",") + tt.end
-			f := inline(t, "export.json", text)
-			lines, comments, text = nil, nil, ""
+			must(t, t.TempDir(), export(1), nil) // makes what all conversions share, such as patterns
+			f := export(issues)
 			kept := &keeping{}
 			r := must(t, t.TempDir(), f, func(o *convert.Options) {
 				for n, format := range o.Formats {

@@ -309,7 +309,7 @@ func (sn *Since) compare(was, now *Issue) {
 		was, now any
 	}{
 		{"title", was.Title, now.Title},
-		{"description", []Text{was.Text, was.Environment}, []Text{now.Text, now.Environment}},
+		{"description", []Text{written(was.Text), written(was.Environment)}, []Text{written(now.Text), written(now.Environment)}},
 		{"state", []any{was.State, was.Resolution}, []any{now.State, now.Resolution}},
 		{"type", was.Type, now.Type},
 		{"priority", was.Priority, now.Priority},
@@ -349,6 +349,14 @@ func (sn *Since) compare(was, now *Issue) {
 	if len(change.Fields) > 0 {
 		sn.Changed = append(sn.Changed, change)
 	}
+}
+
+// written returns a text, or the empty one if it says nothing in any markup.
+func written(t Text) Text {
+	if t.Body == "" {
+		return Text{}
+	}
+	return t
 }
 
 func same(a, b any) bool {

@@ -190,6 +190,18 @@ func TestATableHasOneKey(t *testing.T) {
 	}
 }
 
+func TestOfTwoColumnsThatMayBeTheKeyOfATrackerTheFirstCounts(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"jira.csv":  "Issue key,Key,Summary,Issue Type\nAB-1,x,One,Bug\n",
+		"plane.csv": "ID,Identifier,Project Identifier,Sequence ID,Name\nAB-1,x,AB,1,One\n",
+	} {
+		if text, r := manifests(t, inline(t, name, text), ""); !strings.Contains(text, "AB-1") || r.Carried.Items != 1 || r.Values.Lost != 1 {
+			t.Errorf("%s: %+v\n%s", name, r.Values, text)
+		}
+	}
+}
+
 func TestRelationsOfATableLeadToOtherProjects(t *testing.T) {
 	t.Parallel()
 	text, r := manifests(t, inline(t, "a.csv", "Key,Title,Project,Blocks,Description\nA-1,One,P1,B-1,See B-1\nB-1,Two,P2,,\n"), "")

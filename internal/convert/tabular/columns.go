@@ -41,7 +41,8 @@ func (e *export) newSheet(name string, r *table.Reader) (*sheet, error) {
 	}
 	s.header = e.english(s.Header)
 	e.sort(s)
-	if keys := s.fields["key"]; len(keys) > 1 && s.Header[keys[0]] != s.Header[keys[1]] {
+	isNamed := func(column int) bool { _, ok := e.in.Columns.Own(s.Header[column]); return ok } // by the mapping; of a tracker's, the first counts
+	if keys := s.fields["key"]; len(keys) > 1 && s.Header[keys[0]] != s.Header[keys[1]] && slices.ContainsFunc(keys, isNamed) {
 		return nil, diag.WithHint(convert.ColumnsError(name+":1: the columns "+s.Header[keys[0]]+" and "+s.Header[keys[1]]+" cannot both be the key"),
 			"choose the column that never changes, in the mapping")
 	}

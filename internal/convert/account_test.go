@@ -426,3 +426,13 @@ func TestLabelsAndMilestonesOfNoIssueAreNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestADateOfACommentThatCannotBeReadIsALossAlsoInAFileOfComments(t *testing.T) {
+	t.Parallel()
+	const issue = `[{"number": 1, "title": "One", "state": "open", "url": "https://api.github.com/repos/o/r/issues/1", "html_url": "https://github.com/o/r/issues/1"}]`
+	const comment = `[{"id": 7, "body": "Hi", "created_at": "soon", "issue_url": "https://api.github.com/repos/o/r/issues/1", "html_url": "https://github.com/o/r/issues/1#issuecomment-7"}]`
+	_, r := manifests(t, inline(t, "issues.json", issue, "comments.json", comment), "")
+	if !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "dates-not-understood" && l.Count == 1 }) {
+		t.Errorf("%+v", r.Losses)
+	}
+}

@@ -206,7 +206,9 @@ func (ap Apart) Join(i *Issue, name string) {
 	if of := ap[name]; of != nil {
 		i.Held, i.Fields, i.Attachments = append(i.Held, of.Held...), append(i.Fields, of.Fields...), append(i.Attachments, of.Attachments...)
 		i.Work, i.Events, i.Reporter = append(i.Work, of.Work...), append(i.Events, of.Events...), cmp.Or(of.Reporter, i.Reporter)
-		i.Left["history"] += of.Left["history"]
+		for _, kind := range []string{"history", "dates-not-understood"} {
+			i.Left[kind] += of.Left[kind]
+		}
 		delete(ap, name)
 	}
 }

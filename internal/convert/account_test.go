@@ -436,3 +436,17 @@ func TestADateOfACommentThatCannotBeReadIsALossAlsoInAFileOfComments(t *testing.
 		t.Errorf("%+v", r.Losses)
 	}
 }
+
+func TestABackupHidesCommentsForAGroupOfAnyNameAndNamesEachColumnOfAField(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "entities.xml", `<entity-engine-xml><Project id="1" key="A" name="A"/><CustomField id="3" name="Notes"/>
+		<Issue id="1" key="A-1" number="1" project="1" summary="One"/>
+		<Action id="4" issue="1" type="comment" body="Hidden" actionlevel="false"/><Action id="5" issue="1" type="comment" body="Hidden, too" rolelevel="0"/>
+		<CustomFieldValue id="6" issue="1" customfield="3" textvalue="Long" stringvalue="Short"/></entity-engine-xml>`), "")
+	named := slices.ContainsFunc(r.Values.Fields, func(f convert.ValueCount) bool {
+		return f.Name == "reference.CustomFieldValue.textvalue" && f.Decided == 1
+	})
+	if strings.Contains(text, "Hidden") || !strings.Contains(text, "| Notes | Short |") || !named {
+		t.Errorf("%+v\n%s", r.Values.Fields, text)
+	}
+}

@@ -234,8 +234,9 @@ func (bu *backup) record(x *reader, h *header) records.Value {
 				part.Add("sprint", x.text(part, valueColumns()))
 			}
 		case "Action":
-			if property := bu.row(x, "EntityProperty", id)("value"); strings.Contains(strings.ReplaceAll(property, " ", ""), `"internal":true`) {
-				part.Add("internal", "true") // customers of a service desk do not see it
+			property := strings.ReplaceAll(bu.row(x, "EntityProperty", id)("value"), " ", "")
+			if cmp.Or(at("actionlevel"), at("level"), at("rolelevel")) != "" || strings.Contains(property, `"internal":true`) {
+				part.Add("internal", "true") // only a group or role sees it, or customers of a service desk do not
 			}
 		case "FileAttachment":
 			if x.site != "" {
@@ -332,16 +333,24 @@ func (bu *backup) link(x *reader, i *convert.Issue, v records.Value) {
 	}
 }
 
-// valueColumns returns the columns of which one has the value of a custom field.
+// valueColumns returns the columns of which the first that is not empty has the value of a custom field.
 func valueColumns() []string { return []string{"stringvalue", "textvalue", "numbervalue", "datevalue"} }
 
 // value adds a value of a custom field to the others. The value of a list, a user, a version or a sprint is an ID.
 func (bu *backup) value(x *reader, i *convert.Issue, v records.Value, others []string) []string {
-	n := slices.IndexFunc(v.Parts, func(part records.Value) bool { return slices.Contains(valueColumns(), part.Name) })
-	if n < 0 {
+	at, column, raw := x.reads(v), "", ""
+	for _, name := range valueColumns() {
+		for _, part := range v.At(name) {
+			if column == "" {
+				column, raw = name, part.Text
+			} else { // the field has one value
+				x.to.Hold(i, convert.Leaf{Name: "reference.CustomFieldValue." + name, Text: part.Text}, convert.Technical, 1)
+			}
+		}
+	}
+	if column == "" {
 		return others
 	}
-	at, column, raw := x.reads(v), v.Parts[n].Name, v.Parts[n].Text
 	of := bu.row(x, "CustomField", at("customfield"))
 	_, kind, _ := strings.Cut(of("customfieldtypekey"), ":")
 	text, isReference := raw, true

@@ -450,3 +450,17 @@ func TestABackupHidesCommentsForAGroupOfAnyNameAndNamesEachColumnOfAField(t *tes
 		t.Errorf("%+v\n%s", r.Values.Fields, text)
 	}
 }
+
+func TestWhatALaterRecordOfAnIssueTakesFromTheEarlierOneIsNoLoss(t *testing.T) {
+	t.Parallel()
+	const record = `{"issues": [{"key": "AB-1", "id": "10", "fields": {"summary": "One", "status": {"name": "Open"}, "updated": "2024-0%d-01T00:00:00.000+0000"%s}}]}`
+	earlier := fmt.Sprintf(record, 1, `, "attachment": [{"id": "5", "filename": "a.png"}], "parent": {"key": "AB-2"}, "duedate": "2024-05-05",
+		"comment": {"comments": [{"id": "1", "body": "Hi", "created": "2024-01-01T00:00:00.000+0000", "author": {"name": "kim"}}]}`)
+	for _, files := range [][2]string{{earlier, fmt.Sprintf(record, 2, "")}, {fmt.Sprintf(record, 2, ""), earlier}} {
+		_, r := manifests(t, inline(t, "1.json", files[0], "2.json", files[1]), "")
+		n := slices.IndexFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "values" })
+		if n < 0 || !slices.Equal(r.Losses[n].Items, []string{"duedate"}) || r.Carried.Comments != 1 {
+			t.Errorf("%+v", r.Losses)
+		}
+	}
+}

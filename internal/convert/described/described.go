@@ -210,10 +210,22 @@ func (x *reader) add(i *convert.Issue) {
 	x.issues = append(x.issues, i)
 }
 
-// complete adds to an issue the lists and the parent that only another record of it has.
+// complete adds to an issue the lists and the parent that only another record of it has, with their values. Comments are of all records.
 func complete(i, other *convert.Issue) {
 	i.Attachments, i.Links, i.Events = either(i.Attachments, other.Attachments), either(i.Links, other.Links), either(i.Events, other.Events)
 	i.Work, i.Watchers, i.Parent = either(i.Work, other.Work), either(i.Watchers, other.Watchers), cmp.Or(i.Parent, other.Parent)
+	own, moved := map[convert.Role]bool{}, []convert.Held{}
+	for _, h := range i.Held {
+		own[h.Of.Role] = true
+	}
+	other.Held = slices.DeleteFunc(other.Held, func(h convert.Held) bool {
+		isMoved := !own[h.Of.Role] && slices.Contains([]convert.Role{convert.OfComment, convert.OfFile, convert.Relation, convert.OfParent}, h.Of.Role)
+		if isMoved {
+			moved = append(moved, h)
+		}
+		return isMoved
+	})
+	i.Held = append(i.Held, moved...)
 }
 
 // either returns the first list, or the second if the first is empty.

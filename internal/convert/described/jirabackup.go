@@ -333,7 +333,7 @@ func (bu *backup) link(x *reader, i *convert.Issue, v records.Value) {
 	}
 }
 
-// valueColumns returns the columns of which the first that is not empty has the value of a custom field.
+// valueColumns returns the columns for the value of a custom field. The first one that is not empty counts.
 func valueColumns() []string { return []string{"stringvalue", "textvalue", "numbervalue", "datevalue"} }
 
 // value adds a value of a custom field to the others. The value of a list, a user, a version or a sprint is an ID.

@@ -144,7 +144,8 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	return nil
 }
 
-// addContents marks the kinds that objects of a kind refer to within their project, and memberships in these: they take a few requests.
+// addContents marks the kinds that objects of a kind refer to within their project, such as labels, and the memberships in such kinds.
+// Reading them takes a few requests per project.
 func addContents(contents map[string]bool, kind *resource.Kind) {
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
@@ -158,7 +159,8 @@ func addContents(contents map[string]bool, kind *resource.Kind) {
 	}
 }
 
-// leaveOut takes out the objects for which out is true, except in lists that texts link to, which are needed to compare the texts.
+// leaveOut takes out the objects for which out is true. An object stays if a text links to the list of its kind and parent, because
+// comparing the text needs that list.
 func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept, left []*resource.Object) {
 	type list struct {
 		kind   *resource.Kind

@@ -20,7 +20,8 @@ type part struct {
 	element string
 }
 
-// booked holds the outcomes of the parts of an item, which their writers book. Of two outcomes of one part the better one counts.
+// booked holds the outcomes of the parts of an item. Each writer books the parts that it writes, leaves out or loses. Of two outcomes of one
+// part the better one counts.
 type booked map[part]outcome
 
 // put books all elements of a part that have no entry.
@@ -195,7 +196,8 @@ func (c *composer) bookPerson(role Role, id string, to outcome) {
 	c.took.put(role, min(to, decided)) // other names
 }
 
-// bookNames books the words for a person as the part of a role: as written if texts show them or the mapping lists them, else as left out.
+// bookNames books the name, the ID and the address of a person as the part of a role: the name that texts show as written, others as left
+// out unless the mapping lists them.
 func (c *composer) bookNames(of Role, id string, to outcome) {
 	p, _ := c.mapping.People.Find(id)
 	_, mapped := c.mapping.People.Own(id)

@@ -16,7 +16,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// archive adds the files in a zip archive to the inputs. It returns false for a zip archive with another meaning, such as a spreadsheet.
+// archive adds the files in a zip archive to the inputs. It returns false if the file is a zip archive with another meaning, such as a
+// spreadsheet.
 func (in *inputs) archive(f File, size int64) (bool, error) {
 	p := &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
 	packed, err := f.open()                                              // it stays open as long as its files may be read
@@ -75,7 +76,8 @@ func (pc *packing) bad(hint, format string, args ...any) error {
 	return diag.WithHint(fmt.Errorf(pc.of.Name+": "+format, args...), hint)
 }
 
-// take reports whether an entry is a regular, visible file. An entry that leaves the archive, or makes it too large, is an error.
+// take reports whether an entry is a regular, visible file. It returns an error if the entry leaves the archive or the archive is too
+// large.
 func (pc *packing) take(name string, mode fs.FileMode, size uint64) (bool, error) {
 	const large, ratio = 100 << 20, 250
 	if pc.seen++; pc.seen > 2*maxFiles {

@@ -13,7 +13,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// aside locates the largest parts of an issue in the spool, where they wait until the issue is written: texts, past and values.
+// aside locates the texts, the past and the values of an issue in the spool, where they wait until the issue is written. They are the largest
+// part of an export.
 type aside struct {
 	line   span // the issue as it is compared, see [collection.line]
 	fields span // its fields

@@ -164,7 +164,8 @@ func ordinalKeys[T any](list []T, of func(T) (id, otherwise string)) []string {
 	return keys
 }
 
-// find returns the path of the file of an issue's nth attachment with its name, or the expected path, and the state of the attachment.
+// find returns the path of an attachment's file, or the path where the file is expected, and the state of the attachment. It is the nth
+// attachment of the issue with its name.
 func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment, nth int) (file, state string) {
 	field, _ := resource.MustLookup("attachment").Field("name")
 	switch _, accepted := resource.MediaType(one.Name); {

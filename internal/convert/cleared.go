@@ -44,7 +44,8 @@ func fieldsOf(m manifest.Map) (names []string) {
 	return names
 }
 
-// clear adds empty values for fields that the item had in an earlier run, because the service keeps the values of fields that are left out.
+// clear adds empty values for the fields that the item had after an earlier run and has no more. The service keeps the value of a field
+// that the manifest leaves out.
 func (c *composer) clear(i *Issue, m manifest.Map, g *groups) manifest.Map {
 	record, now := c.runs.this.Items[i.name()], fieldsOf(m)
 	for _, field := range record.Fields {

@@ -57,7 +57,8 @@ func (c *composer) comments(i *Issue) []any {
 	return list
 }
 
-// commentKeys returns the keys of comments. Without an ID, the key is minute, author and ordinal, so that an edit does not change it.
+// commentKeys returns the keys of an issue's comments. The key of a comment without an ID is its minute, author and ordinal, so that an
+// edit does not change it.
 func commentKeys(comments []Comment) []string {
 	return ordinalKeys(comments, func(c Comment) (id, otherwise string) {
 		when := "undated"

@@ -135,7 +135,8 @@ func withDigest(key, of string) string {
 	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }
 
-// project writes the manifests of a project as soon as their items are composed; the first comes last, as it declares all states and labels.
+// project writes the manifests of a project. Each part is encoded as soon as its items are composed, except the first: it declares the
+// states and labels of all items.
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := &groups{newNames(), newNames(), newNames(), newNames(), newNames(), map[string]bool{}, nil, c.customFields(places)}

@@ -132,7 +132,8 @@ func (rs *Result) AllowsAdditional(kind, field string, n int) bool {
 	return rs.mapping.Allows(Additional(kind, field), n)
 }
 
-// prepare reads an export and composes its manifests in the spool. With an error it returns the mapping, if somebody has to edit that first.
+// prepare reads an export and composes its manifests in the spool. If somebody has to edit the mapping first, it returns an error together
+// with the mapping.
 func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	path := cmp.Or(o.Mapping, filepath.Join(o.Dir, "mapping.yaml"))
 	file, m, err := readMapping(path)

@@ -12,7 +12,8 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// customField is a custom field of Plane. The service requires its definition with each work item type that uses the field.
+// customField is a custom field of Plane. Its definition stands with each work item type that uses the field, because the service requires
+// that.
 type customField struct {
 	kind    string
 	options *names

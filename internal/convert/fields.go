@@ -49,7 +49,8 @@ func (c *composer) kind(i *Issue, g *groups) string {
 	return t.Name
 }
 
-// assignees returns the addresses of an issue's assignees, or of their deputy, and the IDs of the people who cannot be assigned.
+// assignees returns the e-mail addresses of an issue's assignees, and the IDs of the people who cannot be assigned. The deputy takes their
+// place, if there is one.
 func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
 		p, _ := c.mapping.People.Find(id)
@@ -219,7 +220,8 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	return name
 }
 
-// links returns the links of an item: to its old address if the mapping wants one, to pages, and to attachments that are not uploaded.
+// links returns the links of an item: to the issue in the source, if the mapping wants one, to pages, and to attachments that are not
+// uploaded.
 func (c *composer) links(i *Issue, attachments []Attachment) []any {
 	url, _ := resource.MustLookup("link").Field("url")
 	var list []any

@@ -182,7 +182,8 @@ func (f *File) sheets() ([]*xlsx.Sheet, error) {
 	return sheets, err
 }
 
-// folder adds the files of a folder tree by name, without hidden files and folders that convert wrote. It reads nothing outside the folder.
+// folder adds the files of a folder and its subfolders in the order of their names. It passes over hidden files and folders that convert
+// wrote, and reads nothing outside the folder.
 func (in *inputs) folder(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

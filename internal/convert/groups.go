@@ -47,7 +47,8 @@ func PathName(path []string) string {
 	return path[last] + Within + strings.Join(path[min(1, last-1):last], "/")
 }
 
-// distinct returns the name for a sprint or version. The first one of a name keeps it; others get their day or their suffix in brackets.
+// distinct returns the name under which a sprint or version is declared. The first one of a name keeps the name; others get their day or
+// their suffix in brackets.
 func (n *names) distinct(name, day string) string {
 	name, within, _ := strings.Cut(name, Within)
 	if name = plainName(name); name == "" || within+day == "" {

@@ -120,7 +120,8 @@ func completeColumns(f *mapping.File, c *collection) {
 // markdownMarks matches signs of Markdown in a text.
 var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\([a-z]+:|`[^`\\n]+`|^[-*] \\[[ xX]\\] ")
 
-// guessMarkup returns the markup of texts if the format leaves it open, else "". It is Markdown if one text of ten has signs of it.
+// guessMarkup returns the markup of texts for which the format does not know it, or "" if there are none. The guess is Markdown if one text
+// of ten has signs of it.
 func guessMarkup(issues []*Issue) string {
 	texts, marked := 0, 0
 	for _, i := range issues {

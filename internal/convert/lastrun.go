@@ -134,7 +134,8 @@ type comparedRuns struct {
 	drop     bool              // issues that are gone from the export are not kept
 }
 
-// compareRuns compares the selected issues with the last run. Issues gone from the whole export are kept, unless the options drop them.
+// compareRuns compares the selected issues with the last run in the folder; all are the issues of the whole export. An issue that is gone
+// from the export is kept, unless the options drop it.
 func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, all, selected []*Issue, to *spool) (*comparedRuns, error) {
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
@@ -193,7 +194,8 @@ func (cr *comparedRuns) renamed(id, name string) []string {
 	return former
 }
 
-// note stores an issue and compares it with the last run. moved is its former name, if the export has no issue of that name any more.
+// note stores an issue and compares its key and project with the last run. moved is the former name of the issue if the export has no issue
+// of that name any more.
 func (cr *comparedRuns) note(i *Issue, project, moved string) error {
 	stored, err := cr.write(i)
 	if err != nil {

@@ -105,7 +105,8 @@ type rolePattern struct {
 	role  Role
 }
 
-// ReadRoles reads lines such as "technical = id | *_url"; a star is any part of a name. Names without a star win, then the first pattern.
+// ReadRoles reads lines such as "technical = id | *_url", where a star stands for any part of a name. Names without a star win over
+// patterns, then the first pattern wins.
 func ReadRoles(list string) *Roles {
 	r := &Roles{known: map[string]Role{}, entries: map[string]*entry{}}
 	for _, line := range words.Lines(list) {

@@ -67,7 +67,8 @@ func declareEstimate(values map[string]bool) []any {
 // estimatePoint is the name of the field for an item's estimate.
 const estimatePoint = "estimate_point"
 
-// measure returns the item's field for a field of the source, and its value. ok is false if there is none, or the value does not fit.
+// measure returns the item's field that a field of the source becomes, and its value; ok is false if the mapping names no such field or the
+// value does not fit.
 func (c *composer) measure(f Field) (field string, value any, ok bool) {
 	field, _ = c.mapping.Fields.Find(f.Name)
 	text := strings.TrimSpace(f.Value)

@@ -68,7 +68,8 @@ type Sink interface {
 	// Site sets the address of the tracker, or "", and the path of an issue below it, with {key}.
 	Site(url, browse string)
 	AssumedZone() // dates are written without a zone
-	// Hold books n values of a field with an issue, or with the export if i is nil. part is the field of the issue, or their role: see [Roles].
+	// Hold books n values of a field with an issue, or with the export if i is nil. part is the field of the issue that takes them, or
+	// their role. See [Roles].
 	Hold(i *Issue, value Leaf, part Role, n int)
 	// Lose records n losses of a kind that belong to no issue; of is the name that the report shows.
 	Lose(kind, of string, n int)
@@ -271,7 +272,8 @@ func (i *Issue) takes(name string) Role {
 	return ""
 }
 
-// Discuss sets the comments of the issue without hidden ones, which no workspace has. counted is the number that the export states, or 0.
+// Discuss sets the comments of the issue, without hidden ones: a workspace has no restricted comments. counted is the number of comments
+// that the export states, or 0.
 func (i *Issue) Discuss(comments []Comment, counted int) {
 	i.Comments = slices.DeleteFunc(comments, func(c Comment) bool { return c.Hidden })
 	i.Left["comments-restricted"] = len(comments) - len(i.Comments)

@@ -12,12 +12,14 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// nears describes files that are nearly exports, or something else: their beginning, a name, and the right way to export.
+// nears describes files that are nearly exports, or exports of something else: their beginning, a name for them, and the right way to
+// export.
 //
 //go:embed nearly.txt
 var nears string
 
-// nearly returns an error that explains a file without a known format, or nil. tracker is the tracker of the named format, or "".
+// nearly returns an error that explains a file without a known format, or nil if it has no explanation. tracker is the tracker of the
+// format that the user named, or "".
 func nearly(head []byte, name, tracker string) error {
 	if tracker == "" {
 		tracker = "the service"

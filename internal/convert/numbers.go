@@ -18,7 +18,8 @@ type Numbers struct {
 	New     int    `json:"new"`     // number of the first item
 }
 
-// number predicts the numbers that Plane gives to items, from 1 in the order of creation, and returns the gaps to fill before each issue.
+// number predicts the numbers of a project's items, which Plane counts from 1 in the order of creation. If the mapping fills gaps, it
+// returns the missing numbers before each issue.
 func (c *composer) number(places []place) (fill map[*Issue][]int) {
 	has := map[int]bool{}
 	for _, at := range places {

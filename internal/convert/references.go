@@ -95,7 +95,8 @@ func standsAlone(text string, start, stop int) bool {
 	return rest == "" || !isWord(rest[0]) && (len(rest) == 1 || strings.IndexByte(`/\#&@=-_.`, rest[0]) < 0 || !isWord(rest[1]))
 }
 
-// target returns the link target for an issue that a text names: its item, else its old address. It is "" for i itself and unknown issues.
+// target returns the link target for an issue that text of issue i names: its item, else its old address. It returns "" for i itself and if
+// the issue is not known.
 func (c *composer) target(i *Issue, name string) string {
 	project, key, numbered := strings.Cut(name, "#")
 	at, ok := c.placed[cmp.Or(project, i.Project)+"/"+key]

@@ -57,7 +57,8 @@ func (c *composer) find(i *Issue, key string) (place, bool) {
 	return at, ok
 }
 
-// relate turns links into relations on the first of two items: one by rank (blocks, duplicate, relates_to), and a custom one beside it.
+// relate turns links into relations, each on the first of its two items. Two items get one relation, by rank blocks, duplicate, relates_to,
+// and one custom relation beside it.
 func (c *composer) relate(issues []*Issue) {
 	type pair struct {
 		a, b   string

@@ -9,7 +9,8 @@ import (
 	"github.com/planform/planform/internal/text/diag"
 )
 
-// choose returns the selected issues with their parents, and the names of the others. rest is nil if no option selects issues.
+// choose returns the issues that the options select with their parents, and the names of all other issues. rest is nil if no option selects
+// issues.
 func (o Options) choose(all []*Issue, zone *time.Location, found *collection) (chosen []*Issue, rest map[string]bool, err error) {
 	if o.Since == "" && len(o.Only) == 0 && o.Limit <= 0 {
 		return all, nil, nil

@@ -82,7 +82,8 @@ func (cl *collection) isOutsider(email string) bool {
 	return email != "" && cl.members != nil && !cl.members[strings.ToLower(email)]
 }
 
-// AdviseOnMember returns a hint for a person in a manifest who is no member, or "" if convert did not write the manifest.
+// AdviseOnMember returns a hint on the mapping for a person in a converted manifest who is no member. It returns "" if convert did not
+// write the manifest.
 func AdviseOnMember(manifest, email string) string {
 	text, err := os.ReadFile(manifest) //nolint:gosec // it was read as a manifest
 	if err != nil || !strings.HasPrefix(string(text), "# "+signature) {

@@ -25,7 +25,8 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// write writes the files and the record of the run, after it removed stale files, because their items would be there twice.
+// write writes the files and the record of the run into a folder. It removes stale files of the last run first, because their items would
+// be there twice.
 func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	root, err := disk.OpenFolder(dir)
 	if err != nil {
@@ -54,7 +55,8 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	return disk.ReplaceIn(root, runName, bytes.NewReader(append(data, '\n')))
 }
 
-// check returns an error if a file to write or remove is not as convert wrote it, and stale files, which this run does not write.
+// check returns an error if the run would overwrite or remove a file that convert did not write, or that somebody changed since. stale are
+// the files of the last run that this run does not write.
 func (rn *run) check(dir string, files []outFile) (stale []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -151,7 +151,8 @@ func Parse(text string, layouts ...string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Valid reports whether a time is in the years 1 to 9999 in every zone, with an offset that exists. Others can be neither kept nor sent.
+// Valid reports whether a time has an offset that exists, and lies between the years 1 and 9999 in every zone. Other times can be neither
+// kept nor sent.
 func Valid(at time.Time) bool {
 	_, offset := at.Zone()
 	first, last := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)

@@ -192,8 +192,9 @@ func isCommon(name string, r rune) bool {
 	return err == nil && len(code) == 2 && code[0] >= 0xB0 && code[0] <= last && code[1] >= 0xA1
 }
 
-// likeness returns the share of the characters outside of ASCII that belong to one language of an encoding, or 0 for invalid bytes.
-// Latin letters stand beside letters of ASCII, and Cyrillic ones do not; most of these are small.
+// likeness returns the share of the characters outside of ASCII that belong to one language of an encoding. It returns 0 if the bytes are not
+// valid in the encoding. Latin letters stand beside letters of ASCII, and
+// Cyrillic ones do not; most of these are small.
 func likeness(name string, sample []byte) float64 {
 	text, err := tables()[name].NewDecoder().Bytes(sample)
 	if err != nil {

@@ -93,7 +93,8 @@ func (f *File) Bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Set adds a setting at the top level, unless the file has it: a text, a number, a bool, a []string, or a mapping of these on one line.
+// Set adds a setting at the top level, unless the file has it. Its value is a text, a number, a bool, a []string, or a mapping of these on
+// one line.
 func (f *File) Set(key string, value any, comment string) {
 	if child(f.root, key) == nil {
 		f.changed = true

@@ -235,7 +235,8 @@ func (d *decoder) zone(n *yaml.Node) string {
 	return text
 }
 
-// folder reads the path of a folder below the folder of the manifests, because a manifest cannot name files elsewhere.
+// folder reads the path of a folder below the folder of the manifests. Other paths are mistakes, because a manifest cannot name files
+// elsewhere.
 func (d *decoder) folder(n *yaml.Node) string {
 	text := d.readText(n)
 	name := path.Clean(filepath.ToSlash(text))

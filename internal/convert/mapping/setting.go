@@ -28,7 +28,8 @@ type table map[string]setting
 
 func anyText() object { return object{"type": "string"} }
 
-// Schema returns the JSON Schema of a mapping file, for editors. Only [File.Mapping] checks rules between settings.
+// Schema returns the JSON Schema of a mapping file, for editors. It has the settings and their words; only [File.Mapping] checks rules
+// between settings.
 func Schema(agreeable []string) []byte {
 	root := (&decoder{m: &Mapping{}}).root(agreeable).schema
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -89,7 +90,8 @@ func (d *decoder) each(of func(key string) setting) setting {
 	}}
 }
 
-// entries returns a setting with entries for names of the source. With an entry for the rest, other entries that are open do not count.
+// entries returns a setting that is a mapping with entries for names of the source. With an entry for the rest, other entries that are open
+// do not count.
 func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) setting) setting {
 	rest := false
 	all := d.each(func(key string) setting {

@@ -112,7 +112,8 @@ func (r *reader) object(ctx context.Context) error {
 	return r.each(Record{Position: at, Page: page, data: append(rest, '}')})
 }
 
-// members reads the object at a path after its opening brace, and the records in its lists. It returns the rest without the closing brace.
+// members reads an object after its opening brace, and the records in its lists. It returns the other members without the closing brace;
+// within is the path of the object.
 func (r *reader) members(ctx context.Context, within string, at diag.Position) (rest []byte, page bool, err error) {
 	rest = []byte{'{'}
 	for r.d.More() {
@@ -153,7 +154,8 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 	return rest, page, r.explain(err)
 }
 
-// list reads the elements of a list, which may be null, as records. Of an object on the way to lists, it returns the other members.
+// list reads the elements of a list as records; the list and its elements may be null. If the path leads to an object that holds lists, it
+// reads these, and returns the other members.
 func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, err error) {
 	token, err := r.token()
 	switch {

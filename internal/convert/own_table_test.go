@@ -225,9 +225,9 @@ func TestAnItemThatMovedToAnotherProjectKeepsItsRelations(t *testing.T) {
 
 func TestASecondColumnOfOneNameIsAskedFor(t *testing.T) {
 	t.Parallel()
-	text, r := manifests(t, inline(t, "t.csv", "Key,Title,Status,Status\nA-1,One,Open,Blocked\n"), "")
+	text, r := manifests(t, inline(t, "t.csv", "Key,Title,Status,Status,Status\nA-1,One,Open,Blocked,Late\n"), "")
 	asked := slices.ContainsFunc(r.Questions, func(q convert.Question) bool { return q.Name == "Status (2)" })
-	if !asked || !strings.Contains(text, "| Status (2) | Blocked |") {
+	if !asked || !strings.Contains(text, "| Status (2) | Blocked |") || !strings.Contains(text, "| Status (3) | Late |") {
 		t.Errorf("%+v\n%s", r.Questions, text)
 	}
 	text, _ = manifests(t, inline(t, "t.csv", "Key,Title,Status,Status\nA-1,One,Open,Blocked\n"), "columns: {Status (2): labels}\n")

@@ -123,7 +123,11 @@ func (e *export) sort(s *sheet) {
 			s.split[i] = table.Separator
 		}
 		if had := s.fields[field]; single[field] && len(had) > 0 && s.header.names[had[0]] == cell { // the field has its column
-			cell += " (2)"
+			n := 2
+			for slices.Contains(s.header.names, cell+" ("+strconv.Itoa(n)+")") {
+				n++
+			}
+			cell += " (" + strconv.Itoa(n) + ")"
 			column, _ = e.in.Columns.Own(cell)
 			s.header.names[i], field, s.split[i] = cell, column.Field, column.Split
 		}

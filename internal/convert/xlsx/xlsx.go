@@ -125,11 +125,13 @@ func Read(data []byte, name string) ([]*Sheet, error) {
 	if len(b.unseen) > 0 {
 		all[0].note("hidden sheets are not read: " + strings.Join(b.unseen, ", "))
 	}
-	notes, err := b.notes()
-	if notes > 0 {
+	switch notes, err := b.notes(); {
+	case err != nil: // the cells were read
+		all[0].note("notes on cells cannot be read")
+	case notes > 0:
 		all[0].note("notes on cells are not read: " + strconv.Itoa(notes))
 	}
-	return all, err
+	return all, nil
 }
 
 // notes counts the notes on cells. A conversation about a cell is a note, too.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,15 +60,12 @@ var compiledRules = sync.OnceValue(func() map[string]func() (*rules, error) {
 	return all
 })
 
-var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(keyPattern) }) //nolint:gochecknoglobals // as above
-
 // compile compiles rules when they are first needed, because it takes milliseconds, and most manifests have few kinds. An error means an
 // invalid descriptor, such as a pattern that is not a regular expression.
 func compile(name string, r *rules, definition object) (*rules, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft7 // the check against the newest draft takes longer than compiling
 	compiler.AssertFormat = true
-	compiler.Formats[Key] = func(v any) bool { text, isText := v.(string); return !isText || keys().MatchString(text) }
 	err := compiler.AddResource(address, bytes.NewReader(indent(definition)))
 	if err == nil {
 		r.schema, err = compiler.Compile(address)
@@ -180,8 +176,6 @@ func convertViolation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
 	switch {
 	case v.Keyword == "additionalProperties" && len(v.Path) == 0:
 		v.Keyword = Unknown
-	case v.Keyword == "format" && v.Property == Key: // see forChecks
-		v.Keyword = "pattern"
 	case len(e.Causes) > 0:
 		return v, false
 	case len(steps) >= 4 && steps[len(steps)-4] == "dependencies":

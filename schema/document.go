@@ -169,7 +169,7 @@ var pageLink = regexp.MustCompile(`\[([^\]]+)\]\(([a-z-]+)\.md(#[^)]*)?\)`)
 func shellSchema() object {
 	return object{
 		{"type", "object"},
-		{"properties", forChecks(shellProperties())},
+		{"properties", shellProperties()},
 		{"patternProperties", extensions()},
 		{"additionalProperties", false},
 	}
@@ -285,8 +285,14 @@ func properties(k *resource.Kind, whole bool) object {
 		if TakesFolder(k) {
 			ps = append(ps, folderProperty())
 		}
-	} else {
-		ps = forChecks(ps)
+	} else { // only editors show descriptions
+		for i := range ps {
+			rules, _ := ps[i].value.(object)
+			ps[i].value = slices.DeleteFunc(rules, func(m member) bool {
+				return m.name == "description" ||
+					m.name == "markdownDescription"
+			})
+		}
 	}
 	for i := range k.Fields {
 		f := &k.Fields[i]
@@ -316,19 +322,6 @@ func properties(k *resource.Kind, whole bool) object {
 		inner[0].value = "Children: their " + k.ParentField + " is this one."
 		inner[1].value = "Children: their `" + k.ParentField + "` is this one."
 		ps = append(ps, member{k.Section, inner})
-	}
-	return ps
-}
-
-// forChecks removes descriptions, which only editors show, and replaces the pattern of keys by a format, which is compiled once.
-func forChecks(ps object) object {
-	for i := range ps {
-		rules, _ := ps[i].value.(object)
-		rules = slices.DeleteFunc(rules, func(m member) bool { return m.name == "description" || m.name == "markdownDescription" })
-		if at := slices.Index(rules, member{"pattern", keyPattern}); at >= 0 {
-			rules[at] = member{"format", Key}
-		}
-		ps[i].value = rules
 	}
 	return ps
 }

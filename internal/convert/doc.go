@@ -1,8 +1,8 @@
 // Package convert turns exports of other trackers into manifests. It works offline: files in, files out.
 //
 // A [Format] reads the files of one tracker and hands their content to a [Sink], in the neutral words of this package: [Project],
-// [Person], [Issue]. Each is made in a folder of its own, or from a list of columns in package tabular, and knows nothing of
-// manifests. [Run] does the rest:
+// [Person], [Issue]. Most formats are texts: descriptions of records in package described, and lists of columns in package tabular.
+// No format knows manifests. [Run] does the rest:
 //
 //   - find the files in folders and archives (files.go, archive.go), which are untrusted: nothing outside them is read;
 //   - choose the format, if the user does not name it, and recognise side files (choose.go, users.go);

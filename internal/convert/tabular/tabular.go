@@ -1,8 +1,8 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
-// A layout has settings and the fields of a tracker's columns (columns.txt), and special rules, in a file for each tracker that has some;
-// entries of the mapping file win over it. The rest is the same for all: lists, people, dates, references by key or by title,
-// damage by spreadsheets. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
+// A layout has settings and the fields of a tracker's columns (columns.txt), and functions for special rules (rules.go, and files of
+// trackers with many rules). Entries of the mapping file win over it. The rest is the same for all: lists, people, dates, references by
+// key or by title, damage by spreadsheets. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
 // The package must not know manifests.
 package tabular
 
